@@ -9,6 +9,7 @@ mod intern;
 use std::io::{self, Read};
 use std::ops::Range;
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -62,6 +63,10 @@ impl Width {
         }
     }
 }
+
+/// Number of requests by which a table is accessed in advance, so that its data are in the
+/// processor's caches when the request needs them.
+const AHEAD: usize = 24;
 
 /// Requests of a trace, one page each. Holds the key number of each request, in order of first
 /// appearance, and the positions of the writes.
@@ -198,6 +203,14 @@ impl Requests {
     /// Returns the key number of each request.
     pub fn numbers(&self) -> &[u32] {
         &self.numbers
+    }
+    /// Prefetches the element of `table`, which has one per entry, for a request that follows the one
+    /// at position `place`.
+    #[inline(always)]
+    pub(crate) fn prefetch<T>(&self, table: &[T], place: usize) {
+        if let Some(&number) = self.numbers.get(place + AHEAD) {
+            prefetch_index(table, number as usize);
+        }
     }
     /// Returns `true` if the request at position `place` of the trace is a write.
     #[inline]

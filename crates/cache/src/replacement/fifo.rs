@@ -86,7 +86,8 @@ impl Replace for State {
         let capacity = u32::try_from(self.capacity).unwrap_or(u32::MAX);
         let mut misses = 0_u32;
         let mut owner = Evictions::default();
-        let hits = trace::each(requests, &mut owner, |_, entry, _, owner| {
+        let hits = trace::each(requests, &mut owner, |place, entry, _, owner| {
+            requests.prefetch(&came, place);
             let with = came[entry.index()];
             let hit = with > misses.saturating_sub(capacity);
             if !hit {

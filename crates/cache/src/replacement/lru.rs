@@ -7,7 +7,7 @@ use wordline_kernel::slot::Cited;
 use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::list::Lists;
-use crate::trace::{self, Bits, Counts, Evictions, Requests};
+use crate::trace::{self, Counts, Evictions, Requests};
 
 /// Evicts the least recently used entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,27 +77,31 @@ impl Replace for State {
         self.shrink(capacity, owner);
     }
     /// Runs the policy over a trace. An entry is resident if its last request is not older than
-    /// that of the least recently used resident. No list is needed, only three kinds of state: the
-    /// place of each entry's last request, one bit per place that is the last of its entry, and the
-    /// place of the least recently used resident.
+    /// that of the least recently used resident. No list is needed, only the place of each entry's
+    /// last request and that of the least recently used resident. The next one is the first place
+    /// after it that is the last of its entry.
     fn replay(mut self, requests: &Requests) -> Counts {
         if !self.is_empty() {
             return trace::one_by_one(&mut self, requests);
         }
         let mut last = vec![0; requests.footprint() as usize]; // one more than the place; 0: none
-        let mut live = Bits::with_capacity(requests.len() + 1);
+        let numbers = requests.numbers();
         let (mut tail, mut vacant) = (1, self.capacity);
         let mut owner = Evictions::default();
         let hits = trace::each(requests, &mut owner, |place, entry, _, owner| {
+            requests.prefetch(&last, place);
             let before = std::mem::replace(&mut last[entry.index()], place as u32 + 1);
-            live.remove(before as usize);
-            live.insert(place + 1);
             let hit = before >= tail;
             if !hit && vacant > 0 {
                 vacant -= 1;
-            } else if !hit && let Some(least) = live.next(tail as usize) {
-                owner.evicted(Entry(requests.numbers()[least - 1]));
-                tail = least as u32 + 1;
+            } else if !hit {
+                let mut least = tail as usize - 1;
+                while last[numbers[least] as usize] != least as u32 + 1 {
+                    requests.prefetch(&last, least);
+                    least += 1;
+                }
+                owner.evicted(Entry(numbers[least]));
+                tail = least as u32 + 2;
             }
             hit
         });

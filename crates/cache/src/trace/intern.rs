@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use prefetch_index::prefetch_index;
 use rustc_hash::FxHashMap;
 
+use super::AHEAD;
 use crate::entry::Entry;
 
 /// Keys below this limit are looked up in a direct table. This covers the 4 KiB pages of volumes up
@@ -56,15 +58,21 @@ impl Interner {
         if largest >= DIRECT as u64 || left < keys.len() {
             return false;
         }
-        let direct = &mut self.direct[..DIRECT];
-        let mut count = self.count;
-        numbers.extend(keys.iter().map(|&key| {
+        let (direct, mut count) = (&mut self.direct[..DIRECT], self.count);
+        let mut number = |direct: &mut [u32], key: u64| {
             let slot = &mut direct[key as usize % DIRECT];
             let is_new = *slot == 0;
             count += u32::from(is_new);
             *slot = if is_new { count } else { *slot };
             *slot - 1
+        };
+        let (early, late) = keys.split_at(keys.len().saturating_sub(AHEAD));
+        let ahead = &keys[keys.len() - early.len()..];
+        numbers.extend(early.iter().zip(ahead).map(|(&key, &ahead)| {
+            prefetch_index(&*direct, ahead as usize);
+            number(direct, key)
         }));
+        numbers.extend(late.iter().map(|&key| number(direct, key)));
         self.count = count;
         true
     }

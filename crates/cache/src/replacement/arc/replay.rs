@@ -150,6 +150,7 @@ pub(super) fn replay(
     };
     let mut owner = Evictions::default();
     let hits = trace::each(requests, &mut owner, |place, entry, _, owner| {
+        requests.prefetch(&replay.known, place);
         replay.access(place, entry, owner)
     });
     Some(owner.counts(requests, hits))

@@ -79,6 +79,7 @@ pub(super) fn replay(aging: bool, capacity: usize, requests: &Requests) -> Count
     let mut vacant = capacity;
     if !aging {
         return trace::counted(requests, |place, entry, owner| {
+            requests.prefetch(&residents.keys, place);
             let before = residents.keys[entry.index()];
             if before != 0 {
                 residents.keys[entry.index()] = key((before >> 32) as u32 + 1, place);
@@ -96,6 +97,8 @@ pub(super) fn replay(aging: bool, capacity: usize, requests: &Requests) -> Count
     let mut requested = vec![0_u32; entries]; // since the insertion
     let mut age = 0;
     trace::counted(requests, |place, entry, owner| {
+        requests.prefetch(&residents.keys, place);
+        requests.prefetch(&requested, place);
         let count = &mut requested[entry.index()];
         if residents.keys[entry.index()] != 0 {
             *count += 1;
