@@ -1,15 +1,17 @@
 //! Optional die features beyond single-page and single-block commands.
 
 /// Features of the dies of a device, fixed at compile time, so that unused features cost nothing.
-/// Unused features do not change results: a device that needs only [`Basic`] may use
-/// [`Uninterrupted`] or [`Full`], and one that needs only [`Uninterrupted`] may use [`Full`].
+/// Unused features do not change results: a device may use any later one of [`Basic`],
+/// [`Uninterrupted`], [`Scheduled`] and [`Full`] than it needs.
 pub trait Features {
     /// Whether chains may have any number of steps: commands may address several planes, or depend
     /// on modes, errors or failures of pages.
     const CHAINS: bool;
-    /// Whether dies use features beyond [`Uninterrupted`]: cache commands, copyback, read-ahead,
-    /// several dies per package, ready/busy pins, suspension of programs and erases for reads, or
-    /// operations that wait for a scheduler.
+    /// Whether operations wait for a scheduler, which is notified when a die's array operation
+    /// starts and when its command ends.
+    const SCHEDULED: bool;
+    /// Whether dies use features beyond [`Scheduled`]: cache commands, copyback, read-ahead,
+    /// several dies per package, ready/busy pins, or suspension of programs and erases for reads.
     const GENERAL: bool;
 }
 
@@ -20,6 +22,7 @@ pub struct Basic;
 
 impl Features for Basic {
     const CHAINS: bool = false;
+    const SCHEDULED: bool = false;
     const GENERAL: bool = false;
 }
 
@@ -30,6 +33,17 @@ pub struct Uninterrupted;
 
 impl Features for Uninterrupted {
     const CHAINS: bool = true;
+    const SCHEDULED: bool = false;
+    const GENERAL: bool = false;
+}
+
+/// Like [`Uninterrupted`], with a scheduler.
+#[derive(Clone, Copy, Debug)]
+pub struct Scheduled;
+
+impl Features for Scheduled {
+    const CHAINS: bool = true;
+    const SCHEDULED: bool = true;
     const GENERAL: bool = false;
 }
 
@@ -39,5 +53,6 @@ pub struct Full;
 
 impl Features for Full {
     const CHAINS: bool = true;
+    const SCHEDULED: bool = true;
     const GENERAL: bool = true;
 }

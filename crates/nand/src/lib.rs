@@ -37,7 +37,7 @@ pub use chain::{Chains, Hold, Resource, Stage, Step};
 pub use channel::{Channels, Event};
 pub use command::{Command, CommandError, Cycle, Status};
 pub use energy::Energy;
-pub use features::{Basic, Features, Full, Uninterrupted};
+pub use features::{Basic, Features, Full, Scheduled, Uninterrupted};
 pub use geometry::{Block, Die, Geometry, Layout, Plane, Ppn};
 pub use health::Health;
 pub use latency::Latencies;

@@ -53,13 +53,13 @@ fn collecting(schedule: &str) -> RunSpec {
     )
 }
 
-/// Returns a run of random reads with the scheduler `sprinkler`, at this queue depth.
-fn scheduled(depth: u32) -> RunSpec {
+/// Returns a run of random reads with this scheduler and composition, at this queue depth.
+fn scheduled(scheduler: &str, composition: &str, depth: u32) -> RunSpec {
     let job = job(1.0, "uniform", 1, 0.0);
     let depth = depth.to_string();
     let keys = [
-        ("ssd.composition", "greedy"),
-        ("ssd.scheduler", "sprinkler"),
+        ("ssd.composition", composition),
+        ("ssd.scheduler", scheduler),
         ("host.queue_depth", &depth),
         ("workload.arrival.closed-loop.queue_depth", &depth),
     ];
@@ -78,8 +78,13 @@ const DISTURBED: &str = "{ table = { per_read = [1e-7] } }";
 #[bench::sw128k_planes(args = (planes(0.0, "sequential", 32, 0.0)), config = ceiling(1_655, PAGES))]
 #[bench::errors(args = (errors(CONSTANT)), config = ceiling(3_546, PAGES))]
 #[bench::errors_disturbed(args = (errors(DISTURBED)), config = ceiling(3_597, PAGES))]
-#[bench::sprinkler_32(args = (scheduled(32)), config = ceiling(4_726, PAGES))]
-#[bench::sprinkler_1024(args = (scheduled(1_024)), config = ceiling(6_048, PAGES))]
+#[bench::vaq_32(args = (scheduled("vaq", "off", 32)), config = ceiling(3_700, PAGES))]
+#[bench::vaq_1024(args = (scheduled("vaq", "off", 1_024)), config = ceiling(3_720, PAGES))]
+#[bench::ncq_32(args = (scheduled("ncq", "off", 32)), config = ceiling(3_640, PAGES))]
+#[bench::paq1_32(args = (scheduled("paq1", "off", 32)), config = ceiling(4_270, PAGES))]
+#[bench::paq1_1024(args = (scheduled("paq1", "off", 1_024)), config = ceiling(4_480, PAGES))]
+#[bench::sprinkler_32(args = (scheduled("sprinkler", "greedy", 32)), config = ceiling(4_330, PAGES))]
+#[bench::sprinkler_1024(args = (scheduled("sprinkler", "greedy", 1_024)), config = ceiling(5_760, PAGES))]
 #[bench::rw4k_agc(args = (collecting("agc")), config = ceiling(26_365, PAGES))]
 fn run(job: RunSpec) -> Done {
     done(&job)

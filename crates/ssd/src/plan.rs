@@ -52,6 +52,8 @@ pub enum DieFeatures {
     /// Like `Basic`, but commands may also address several planes, or pages of several program
     /// modes, with errors or with failures ([`wordline_nand::Uninterrupted`]).
     Uninterrupted,
+    /// Like `Uninterrupted`, with a scheduler ([`wordline_nand::Scheduled`]).
+    Scheduled,
     /// All features ([`wordline_nand::Full`]).
     Full,
 }
@@ -65,19 +67,20 @@ impl Plan {
     pub fn is_scheduled(&self) -> bool {
         !matches!(self.scheduler, Scheduler::Immediate(_))
     }
-    /// Returns the features that the dies need. Suspension, schedulers, copyback, several dies per
-    /// package, read-ahead and R/B# pins need [`DieFeatures::Full`].
+    /// Returns the features that the dies need. Suspension, copyback, several dies per package,
+    /// read-ahead and R/B# pins need [`DieFeatures::Full`].
     pub fn die_features(&self) -> DieFeatures {
         let suspend = &self.part.suspend;
         let needs_all = suspend.program
             || suspend.erase
-            || self.is_scheduled()
             || self.internal_data_move
             || self.dies_per_package > 1
             || self.read_ahead.is_some()
             || self.part.chains.has_pins();
         if needs_all {
             DieFeatures::Full
+        } else if self.is_scheduled() {
+            DieFeatures::Scheduled
         } else if self.joins() || self.has_page_conditions() {
             DieFeatures::Uninterrupted
         } else {

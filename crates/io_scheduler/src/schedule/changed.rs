@@ -35,9 +35,12 @@ impl Changed {
         }
     }
     /// Removes all packages.
+    #[inline]
     pub fn clear(&mut self) {
-        self.words.fill(0);
-        self.count = 0;
+        if self.count > 0 {
+            self.words.fill(0);
+            self.count = 0;
+        }
     }
     /// Returns `true` if no package is in the set.
     #[inline]

@@ -108,8 +108,7 @@ impl Clump {
         if serves {
             return None;
         }
-        let able = view.firsts(package);
-        able.min_by_key(|id| (conflict(view, *id), view.queue.rank(*id)))
+        view.first_by(package, |id| (conflict(view, id), view.queue.rank(id)))
     }
 }
 

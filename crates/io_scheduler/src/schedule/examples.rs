@@ -34,6 +34,7 @@ impl Bench {
         };
         let layout = Layout::new(&geometry, CHANNELS * PACKAGES).unwrap();
         let mut queue = IssueQueue::new(layout, PlaneRule::PageOffset, DIES, PACKAGES * DIES);
+        queue.keep_places();
         queue.keep_ages();
         for (number, pages) in requests.iter().enumerate() {
             for &(name, [channel, package, die], plane) in *pages {

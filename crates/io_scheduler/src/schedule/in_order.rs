@@ -46,7 +46,11 @@ pub(super) enum Packs {
 impl Packs {
     /// Adds waiting operations of any request that fit one command with an operation of the group,
     /// for the kinds of operations that may be joined.
+    #[inline]
     pub(super) fn beside(self, view: &View<'_>, group: &mut Vec<EntryId>) {
+        if self == Self::Nothing {
+            return;
+        }
         for place in 0..group.len() {
             let id = group[place];
             if self.takes(view.queue.get(id).operation) {
@@ -114,7 +118,10 @@ impl InOrder {
     /// it. Returns `true` if it starts.
     fn begin(&mut self, view: &View<'_>, head: &Waiting) -> bool {
         let stalls = |id| self.is_used(view, view.queue.get(id).die);
-        if self.alone.is_some() || of_request(view, head.request).any(stalls) {
+        if self.alone.is_some()
+            || self.is_used(view, head.die)
+            || of_request(view, head.request).skip(1).any(stalls)
+        {
             return false;
         }
         self.begun = Some(head.request);
@@ -126,6 +133,7 @@ impl InOrder {
 
     /// Returns `true` if operations are committed to the resource of `die` that requests must not
     /// share.
+    #[inline]
     fn is_used(&self, view: &View<'_>, die: Die) -> bool {
         let queue = view.queue;
         match self.conflict {
@@ -179,7 +187,7 @@ fn goes_with(view: &View<'_>, group: &[EntryId], id: EntryId) -> bool {
 
 /// Returns `true` if two operations of a request need one die and cannot share a command.
 fn conflicts_inside(view: &View<'_>, request: u64) -> bool {
-    of_request(view, request).any(|id| {
+    of_request(view, request).skip(1).any(|id| {
         let die = view.queue.get(id).die;
         let before = of_request(view, request).take_while(|other| *other != id);
         let mut others = before.filter(|other| view.queue.get(*other).die == die);

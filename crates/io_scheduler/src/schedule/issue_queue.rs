@@ -77,6 +77,14 @@ const EMPTY: Ends = Ends {
     last: NONE,
 };
 
+/// Lists of waiting operations by place.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Places {
+    packages: Vec<Ends>,
+    /// Reads and programs of each die.
+    dies: Vec<[Ends; 2]>,
+}
+
 /// Numbers of waiting operations per die, package and channel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Counts {
@@ -98,12 +106,13 @@ pub struct IssueQueue {
     /// Operations that have arrived so far. Count.
     came: u64,
     whole: Ends,
-    packages: Vec<Ends>,
-    /// Reads and programs of each die.
-    dies: Vec<[Ends; 2]>,
+    /// Operations by place; `None` unless a scheduler needs them.
+    places: Option<Places>,
     /// Operations of each package in order of arrival; empty unless a scheduler needs them.
     ages: Vec<Ends>,
     counts: Counts,
+    /// Waiting programs. Count.
+    waiting_programs: u32,
     /// First and last waiting program of each block, each as the entry's index plus one; 0 if there
     /// is none.
     programs: Vec<[EntryId; 2]>,
@@ -143,31 +152,40 @@ impl IssueQueue {
             vacant: Vec::new(),
             came: 0,
             whole: EMPTY,
-            packages: vec![EMPTY; packages],
-            dies: vec![[EMPTY; 2]; dies as usize],
+            places: None,
             ages: Vec::new(),
             counts: Counts {
                 dies: vec![[0; 2]; dies as usize],
                 packages: vec![0; packages],
                 channels: vec![0; channels],
             },
+            waiting_programs: 0,
             programs: vec![[0; 2]; blocks],
             kept: None,
         }
     }
+    /// Starts maintaining the operations of each package and die, for [`IssueQueue::of_package`]
+    /// and [`IssueQueue::first_ready`]. Must be called while the queue is empty.
+    pub fn keep_places(&mut self) {
+        self.places = Some(Places {
+            packages: vec![EMPTY; self.packages() as usize],
+            dies: vec![[EMPTY; 2]; self.layout.dies as usize],
+        });
+    }
     /// Starts maintaining the order in which the operations of each package arrived, for
     /// [`IssueQueue::oldest`]. Must be called while the queue is empty.
     pub fn keep_ages(&mut self) {
-        self.ages = vec![EMPTY; self.packages.len()];
+        self.ages = vec![EMPTY; self.packages() as usize];
     }
     /// Starts maintaining the commands that the waiting reads can form, for
     /// [`IssueQueue::first_of_widest`], unless the plane rule compares blocks, with which there
-    /// would be too many. Must be called while the queue is empty.
+    /// would be too many. Needs [`IssueQueue::keep_places`]. Must be called while the queue is
+    /// empty.
     pub fn keep_commands(&mut self) {
         if !self.compares_blocks() {
             self.kept = Some(Box::new(Kept {
                 commands: Commands::new(&self.layout),
-                siblings: vec![0; self.packages.len()],
+                siblings: vec![0; self.packages() as usize],
             }));
         }
     }
@@ -203,7 +221,7 @@ impl IssueQueue {
     }
     /// Returns the number of packages.
     pub fn packages(&self) -> u32 {
-        self.packages.len() as u32
+        self.counts.packages.len() as u32
     }
     /// Returns the number of channels.
     pub fn channels(&self) -> u32 {
@@ -225,16 +243,20 @@ impl IssueQueue {
             (next != NONE).then_some(next)
         })
     }
-    /// Iterates over the operations of a package, in the order of their requests and pages.
+    /// Iterates over the operations of a package, in the order of their requests and pages. Needs
+    /// [`IssueQueue::keep_places`].
     pub fn of_package(&self, package: u32) -> impl Iterator<Item = EntryId> + '_ {
-        self.from(self.packages[package as usize].first, |entry| entry.package)
+        let places = self.places.as_ref();
+        let first = places.map_or(NONE, |places| places.packages[package as usize].first);
+        self.from(first, |entry| entry.package)
     }
     /// Iterates over the reads or the programs of a die, in the order of their requests and pages.
+    /// Needs [`IssueQueue::keep_places`].
     fn of_die(&self, die: Die, operation: Operation) -> impl Iterator<Item = EntryId> + '_ {
-        let first = self.dies[die.index()][kind(operation)].first;
-        self.from(first, |entry| entry.die)
+        let ends = |places: &Places| places.dies[die.index()][kind(operation)].first;
+        self.from(self.places.as_ref().map_or(NONE, ends), |entry| entry.die)
     }
-    /// Returns the first ready read or program of a die.
+    /// Returns the first ready read or program of a die. Needs [`IssueQueue::keep_places`].
     #[inline]
     pub fn first_ready(&self, die: Die, operation: Operation) -> Option<EntryId> {
         let mut ids = self.of_die(die, operation);
@@ -337,6 +359,9 @@ impl IssueQueue {
     /// must precede a read.
     #[inline]
     pub fn is_ready(&self, id: EntryId) -> bool {
+        if self.waiting_programs == 0 {
+            return true;
+        }
         let waiting = self.get(id);
         let first = self.first_program(waiting.block);
         first.is_none_or(|first| first == id || waiting.place < self.get(first).place)
@@ -347,15 +372,23 @@ impl IssueQueue {
     /// precede an erase, and the queued programs of the block up to the page must precede a read or
     /// a program. If `request` is given, as for a host program, only operations of later requests
     /// must. Programs of a block are committed in page order.
+    #[inline]
     pub fn in_the_way(
         &self,
         operation: Operation,
         place: Ppn,
         request: Option<u64>,
     ) -> Option<EntryId> {
-        let block = self.layout.block_of(place);
         let erases = operation == Operation::Erase;
-        if !erases && self.first_program(block).is_none() || self.whole.last == NONE {
+        if !erases && self.waiting_programs == 0 || self.whole.last == NONE {
+            return None;
+        }
+        self.first_in_the_way(erases, place, request)
+    }
+    /// Like [`IssueQueue::in_the_way`], for a queue with operations that may have to precede.
+    fn first_in_the_way(&self, erases: bool, place: Ppn, request: Option<u64>) -> Option<EntryId> {
+        let block = self.layout.block_of(place);
+        if !erases && self.first_program(block).is_none() {
             return None;
         }
         let last = self.get(self.whole.last).request;
@@ -372,7 +405,12 @@ impl IssueQueue {
         }
         let die = self.layout.die_of_page(place);
         let in_block = |id: &EntryId| self.get(*id).block == block && later(self.get(*id));
-        let found = self.of_die(die, Operation::Read).find(in_block);
+        let found = if self.places.is_some() {
+            self.of_die(die, Operation::Read).find(in_block)
+        } else {
+            let is_read = |id: &EntryId| self.get(*id).operation == Operation::Read;
+            self.iter().find(|id| is_read(id) && in_block(id))
+        };
         found.map(|found| self.first_program(block).unwrap_or(found))
     }
 
@@ -401,10 +439,12 @@ impl IssueQueue {
         insert(entries, &mut self.whole, id, request, |entry| {
             &mut entry.whole
         });
-        let ends = &mut self.packages[package];
-        insert(entries, ends, id, request, |entry| &mut entry.package);
-        let ends = &mut self.dies[waiting.die.index()][kind(waiting.operation)];
-        insert(entries, ends, id, request, |entry| &mut entry.die);
+        if let Some(places) = &mut self.places {
+            let ends = &mut places.packages[package];
+            insert(entries, ends, id, request, |entry| &mut entry.package);
+            let ends = &mut places.dies[waiting.die.index()][kind(waiting.operation)];
+            insert(entries, ends, id, request, |entry| &mut entry.die);
+        }
         if let Some(ends) = self.ages.get_mut(package) {
             let age = |waiting: &Waiting| (waiting.since, waiting.request);
             insert(entries, ends, id, age, |entry| &mut entry.age);
@@ -429,10 +469,12 @@ impl IssueQueue {
         unlink(&mut self.entries, &mut self.whole, id, |entry| {
             &mut entry.whole
         });
-        let ends = &mut self.packages[package];
-        unlink(&mut self.entries, ends, id, |entry| &mut entry.package);
-        let ends = &mut self.dies[waiting.die.index()][kind(waiting.operation)];
-        unlink(&mut self.entries, ends, id, |entry| &mut entry.die);
+        if let Some(places) = &mut self.places {
+            let ends = &mut places.packages[package];
+            unlink(&mut self.entries, ends, id, |entry| &mut entry.package);
+            let ends = &mut places.dies[waiting.die.index()][kind(waiting.operation)];
+            unlink(&mut self.entries, ends, id, |entry| &mut entry.die);
+        }
         if let Some(ends) = self.ages.get_mut(package) {
             unlink(&mut self.entries, ends, id, |entry| &mut entry.age);
         }
@@ -460,6 +502,7 @@ impl IssueQueue {
 
     /// Appends a program to the list of its block.
     fn chain(&mut self, id: EntryId) {
+        self.waiting_programs += 1;
         let block = self.get(id).block.index();
         let [_, last] = self.programs[block];
         match last.checked_sub(1) {
@@ -474,6 +517,7 @@ impl IssueQueue {
 
     /// Removes a program from the list of its block.
     fn unchain(&mut self, id: EntryId) {
+        self.waiting_programs -= 1;
         let Links { previous, next } = self.entries[id as usize].block;
         let block = self.get(id).block.index();
         match previous {

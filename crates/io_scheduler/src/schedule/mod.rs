@@ -91,16 +91,25 @@ impl View<'_> {
             .map(|die| self.load(die));
         loads.any(|load| load.committed() > 0 && !load.array_begun)
     }
-    /// Iterates over the first ready read and the first ready program of each die of the package
-    /// that has no committed host operations. Later operations are equivalent for a scheduler that
-    /// considers only the kind and the die.
-    pub fn firsts(&self, package: u32) -> impl Iterator<Item = EntryId> + '_ {
-        let dies = self.queue.dies_of_package(package);
-        let free = dies.filter(|die| self.load(*die).committed() == 0);
-        free.flat_map(move |die| {
-            let kinds = [Operation::Read, Operation::Program].into_iter();
-            kinds.filter_map(move |operation| self.queue.first_ready(die, operation))
-        })
+    /// Returns the operation with the smallest key among the first ready read and the first ready
+    /// program of each die of the package that has no committed host operations; the first of
+    /// equals. Later operations are equivalent for a scheduler that considers only the kind and the
+    /// die.
+    pub fn first_by<K: Ord>(&self, package: u32, key: impl Fn(EntryId) -> K) -> Option<EntryId> {
+        let mut first: Option<EntryId> = None;
+        for die in self.queue.dies_of_package(package) {
+            if self.load(die).committed() > 0 {
+                continue;
+            }
+            for operation in [Operation::Read, Operation::Program] {
+                if let Some(id) = self.queue.first_ready(die, operation)
+                    && first.is_none_or(|first| key(id) < key(first))
+                {
+                    first = Some(id);
+                }
+            }
+        }
+        first
     }
     /// Returns the operation of a package that has waited longest, if it is ready and has waited
     /// longer than `bound`. Returns `None` if `bound` is zero.
@@ -135,6 +144,11 @@ pub trait Schedule {
     /// Returns `true` if the scheduler needs a composition that allows multi-plane commands.
     fn packs(&self) -> bool {
         false
+    }
+    /// Returns `true` if the scheduler looks up operations by package or die. Otherwise `changed`
+    /// is empty in every call of [`Schedule::choose`].
+    fn keeps_places(&self) -> bool {
+        true
     }
     /// Returns `true` if the scheduler calls [`View::overdue`] with a bound other than zero.
     fn has_age_bound(&self) -> bool {
@@ -179,6 +193,7 @@ macro_rules! members {
                 #[inline]
                 fn search(&self) -> Time;
                 fn packs(&self) -> bool;
+                fn keeps_places(&self) -> bool;
                 fn keeps_commands(&self) -> bool;
                 fn has_age_bound(&self) -> bool;
             }

@@ -42,6 +42,7 @@ impl Bench {
         let layout = Layout::new(&geometry, PACKAGES).unwrap();
         let channel = PACKAGES * dies_per_package;
         let mut queue = IssueQueue::new(layout, rule, dies_per_package, channel);
+        queue.keep_places();
         queue.keep_ages();
         queue.keep_commands();
         Self {

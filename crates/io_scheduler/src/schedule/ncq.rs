@@ -53,4 +53,7 @@ impl Schedule for State {
         self.0.choose(view, changed, group);
         self.0.note(view, group);
     }
+    fn keeps_places(&self) -> bool {
+        false
+    }
 }

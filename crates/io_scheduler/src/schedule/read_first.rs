@@ -52,8 +52,9 @@ impl State {
         if let Some(overdue) = view.overdue(package, self.age_bound) {
             return Some(overdue);
         }
-        let able = view.firsts(package);
-        able.min_by_key(|&id| (queue.get(id).operation != Operation::Read, queue.rank(id)))
+        view.first_by(package, |id| {
+            (queue.get(id).operation != Operation::Read, queue.rank(id))
+        })
     }
 }
 

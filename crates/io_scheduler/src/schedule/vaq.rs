@@ -64,4 +64,7 @@ impl Schedule for State {
     fn done(&mut self, ticket: Ticket) {
         self.in_order.done(ticket);
     }
+    fn keeps_places(&self) -> bool {
+        false
+    }
 }

@@ -59,7 +59,7 @@ impl BackEnd {
         array: &Array,
     ) -> Option<Slot> {
         let die = released.die;
-        if F::GENERAL && self.is_scheduled && (released.began || released.ended) {
+        if F::SCHEDULED && self.is_scheduled && (released.began || released.ended) {
             self.loads[die.index()].array_begun = true;
             self.load_changed = Some(die);
         }
@@ -73,7 +73,8 @@ impl BackEnd {
             }
             if F::GENERAL && self.suspends && self.channels.of(die).suspended.is_some() {
                 self.serve_reads(cx, die, array);
-            } else if F::CHAINS && (F::GENERAL && self.is_scheduled || !self.to_begin.is_empty()) {
+            } else if F::CHAINS && (F::SCHEDULED && self.is_scheduled || !self.to_begin.is_empty())
+            {
                 self.begin_with_others(cx, die);
             } else {
                 self.start_next::<F>(cx, die, array);

@@ -4,8 +4,8 @@ use std::mem;
 
 use wordline_kernel::Time;
 use wordline_nand::{
-    Array, Basic, Chains, Die, Features, Full, Operation, Ppn, Step, Transaction as Command,
-    Uninterrupted,
+    Array, Basic, Chains, Die, Features, Full, Operation, Ppn, Scheduled, Step,
+    Transaction as Command, Uninterrupted,
 };
 
 use super::ahead::Sensing;
@@ -179,10 +179,12 @@ impl BackEnd {
         }
         for die in to_begin.drain(..) {
             debug_assert!(self.channels.is_free(die), "the die was idle until now");
-            if self.features == DieFeatures::Uninterrupted {
-                self.start_next::<Uninterrupted>(cx, die, array);
-            } else {
-                self.start_next::<Full>(cx, die, array);
+            match self.features {
+                DieFeatures::Basic | DieFeatures::Uninterrupted => {
+                    self.start_next::<Uninterrupted>(cx, die, array);
+                }
+                DieFeatures::Scheduled => self.start_next::<Scheduled>(cx, die, array),
+                DieFeatures::Full => self.start_next::<Full>(cx, die, array),
             }
         }
         self.to_begin = to_begin;
@@ -277,7 +279,7 @@ impl BackEnd {
             self.begins(head);
         }
         let interleaved = F::GENERAL && self.dies_per_package > 1 && self.interleave(die);
-        if F::GENERAL && self.is_scheduled {
+        if F::SCHEDULED && self.is_scheduled {
             self.loads[die.index()].array_begun = false;
         }
         let is_plain = !F::CHAINS || !self.has_page_conditions || self.is_plain(head);

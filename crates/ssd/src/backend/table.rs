@@ -115,11 +115,12 @@ impl TransactionTable {
         if self.earlier.len() <= place {
             self.earlier.resize(place + 1, PageComponents::NONE);
         }
-        if !transaction.is_late {
+        if transaction.is_late {
+            self.earlier[place].add(parts);
+        } else {
             transaction.is_late = true;
-            self.earlier[place] = PageComponents::NONE;
+            self.earlier[place] = *parts;
         }
-        self.earlier[place].add(parts);
     }
     /// Sets the number of bytes of the page that a partial write does not cover.
     pub(super) fn fill(&mut self, slot: Slot, bytes: u32) {

@@ -3,7 +3,9 @@
 
 use wordline_ftl::{JobId, Lpn, Mapping, Programmed};
 use wordline_kernel::Time;
-use wordline_nand::{Basic, Die, Event as Flash, Features, Full, Operation, Ppn, Uninterrupted};
+use wordline_nand::{
+    Basic, Die, Event as Flash, Features, Full, Operation, Ppn, Scheduled, Uninterrupted,
+};
 
 use super::Controller;
 use super::base::Base;
@@ -29,10 +31,10 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     fn flash_of_several(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
-        if self.gc.base.flash.backend.features() == DieFeatures::Uninterrupted {
-            self.flash_uninterrupted(cx, event)
-        } else {
-            self.flash_of_any(cx, event)
+        match self.gc.base.flash.backend.features() {
+            DieFeatures::Basic | DieFeatures::Uninterrupted => self.flash_uninterrupted(cx, event),
+            DieFeatures::Scheduled => self.flash_scheduled(cx, event),
+            DieFeatures::Full => self.flash_of_any(cx, event),
         }
     }
 
@@ -43,6 +45,11 @@ impl<M: Mapping> Controller<M> {
         event: Flash,
     ) -> Result<()> {
         self.flash_of::<Uninterrupted>(cx, event)
+    }
+
+    #[inline(never)]
+    fn flash_scheduled(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
+        self.flash_of::<Scheduled>(cx, event)
     }
 
     #[cold]
@@ -88,7 +95,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         head: Option<Slot>,
     ) -> Result<()> {
-        if F::GENERAL
+        if F::SCHEDULED
             && let Some(die) = self.gc.base.flash.backend.load_changed()
         {
             self.gc.base.flash.load_changed(cx, die);

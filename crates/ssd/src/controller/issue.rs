@@ -23,7 +23,11 @@ pub(super) struct IssueStage {
     pub(super) queue: IssueQueue,
     pub(super) scheduling: Scheduling,
     joins: bool,
+    /// Packages with waiting operations that have changed; empty unless the scheduler looks up
+    /// operations by package.
     pub(super) changed: Changed,
+    /// Whether the scheduler looks up operations by package.
+    by_package: bool,
     /// Time of the pending [`Kind::Schedule`], if any.
     called: Option<Time>,
     /// Chosen operations, which are committed when the search is over.
@@ -48,6 +52,10 @@ impl IssueStage {
             plan.dies_per_package,
             plan.dies_per_channel,
         );
+        let by_package = scheduling.keeps_places();
+        if by_package {
+            queue.keep_places();
+        }
         if scheduling.has_age_bound() {
             queue.keep_ages();
         }
@@ -59,6 +67,7 @@ impl IssueStage {
             scheduling,
             joins: plan.joins(),
             changed: Changed::new(),
+            by_package,
             called: None,
             group: Vec::new(),
             requests: Vec::new(),
@@ -87,10 +96,13 @@ impl IssueStage {
     /// Notifies the scheduler that a request is done.
     pub(super) fn done(&mut self, ticket: u32) {
         self.scheduling.done(ticket);
-        self.mark(0);
+        if self.by_package {
+            self.mark(0);
+        }
     }
 
     /// Marks a package as changed. The scheduler need not examine it if no operation waits there.
+    #[inline]
     fn mark(&mut self, package: u32) {
         if self.queue.of_package_count(package) > 0 {
             self.changed.insert(package);
@@ -98,8 +110,11 @@ impl IssueStage {
     }
 
     /// Calls the scheduler because the load of a die has changed.
+    #[inline]
     fn load_changed(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
-        self.mark(self.queue.package(die));
+        if self.by_package {
+            self.mark(self.queue.package(die));
+        }
         self.call(cx);
     }
 
@@ -115,7 +130,9 @@ impl IssueStage {
 
     /// Queues an operation for the scheduler.
     pub(super) fn push(&mut self, cx: &mut Context<impl DeviceProbe>, waiting: Waiting) {
-        self.changed.insert(self.queue.package(waiting.die));
+        if self.by_package {
+            self.changed.insert(self.queue.package(waiting.die));
+        }
         self.queue.push(waiting);
         self.call(cx);
     }

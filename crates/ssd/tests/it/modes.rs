@@ -11,7 +11,7 @@ use shared::{Load, closed_loop, drive, plan};
 use wordline_block::{BlockDevice, Busy, Op, Request};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap, Precondition};
-use wordline_io_scheduler::Composition;
+use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{AnyProbe, BusyTime, Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{
     Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Suspend, Timing,
@@ -167,15 +167,16 @@ fn every_read_is_correct_on_random_devices() {
     assert!(collections > 10_000, "{collections} collections");
 }
 
-/// Basic dies and those whose only feature is multi-plane commands use specialised code, and
+/// Basic dies, and those with only multi-plane commands or a scheduler, use specialised code, and
 /// untracked pages of a request are allocated in rows. A part that may suspend operations but never
 /// does, and a run with verification, take the general paths to the same result.
 #[test]
 fn fast_paths_and_general_paths_give_equal_results() {
     let mut random = Rng::new(8, "devices");
-    let mut collections = [0; 2];
-    for turn in 0..160 {
-        let joins = turn % 2 == 1;
+    let schedulers = Scheduler::defaults();
+    let mut collections = BTreeMap::new();
+    for turn in 0..240 {
+        let (joins, scheduled) = (turn % 2 == 1, turn % 3 == 2);
         let Some((mut plan, load)) = drawn(&mut random) else {
             continue;
         };
@@ -187,7 +188,14 @@ fn fast_paths_and_general_paths_give_equal_results() {
         }
         plan.internal_data_move = false;
         plan.part.suspend = Suspend::default();
-        let fewest = [DieFeatures::Basic, DieFeatures::Uninterrupted][usize::from(joins)];
+        if scheduled {
+            plan.scheduler = schedulers[turn % schedulers.len()].clone();
+        }
+        let fewest = match (plan.is_scheduled(), joins) {
+            (true, _) => DieFeatures::Scheduled,
+            (false, true) => DieFeatures::Uninterrupted,
+            (false, false) => DieFeatures::Basic,
+        };
         assert_eq!(plan.die_features(), fewest);
         let mut looking = plan.clone();
         looking.part.suspend = Suspend {
@@ -206,10 +214,13 @@ fn fast_paths_and_general_paths_give_equal_results() {
         let short = done(&plan, false);
         assert_eq!(short, done(&looking, false), "{plan:?}");
         assert_eq!(short, done(&plan, true), "{plan:?}");
-        collections[usize::from(joins)] += short.0;
+        *collections.entry(format!("{fewest:?}")).or_insert(0) += short.0;
     }
-    let enough = collections.iter().all(|count| *count > 5_000);
-    assert!(enough, "{collections:?} collections");
+    let enough = collections.values().all(|count| *count > 4_000);
+    assert!(
+        collections.len() == 3 && enough,
+        "{collections:?} collections"
+    );
 }
 
 /// Returns the geometry of a small device.
