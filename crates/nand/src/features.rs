@@ -1,8 +1,8 @@
 //! Optional die features beyond single-page and single-block commands.
 
 /// Features of the dies of a device, fixed at compile time, so that unused features cost nothing.
-/// Unused features do not change results: a device may use any later one of [`Basic`],
-/// [`Uninterrupted`], [`Scheduled`] and [`Full`] than it needs.
+/// Unused features do not change results: of [`Basic`], [`Uninterrupted`], [`Scheduled`] and
+/// [`Full`], a device may use any that comes after the one that it needs.
 pub trait Features {
     /// Whether chains may have any number of steps: commands may address several planes, or depend
     /// on modes, errors or failures of pages.
