@@ -607,10 +607,11 @@ impl Clients for Engine {
             answer: Answer::Done { command, fault },
         });
         let in_progress = self.in_progress();
+        // A client's pause begins when it gets the reply, so not before this.
+        self.idle_since = (in_progress == 0).then(Instant::now);
         if self.completed.len() > GROUP.min(in_progress / UNANSWERED / 2) {
             self.send_answers();
         }
-        self.idle_since = (in_progress == 0).then(Instant::now);
     }
     fn slowed(&mut self, exists: bool) {
         if let Some(response) = self.slowing.take() {
