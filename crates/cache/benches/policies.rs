@@ -36,13 +36,13 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::lru(args = (under("lru")), config = ceiling(76))]
-#[bench::fifo(args = (under("fifo")), config = ceiling(37))]
+#[bench::lru(args = (under("lru")), config = ceiling(74))]
+#[bench::fifo(args = (under("fifo")), config = ceiling(36))]
 #[bench::clock(args = (under("clock")), config = ceiling(66))]
-#[bench::arc(args = (under("arc")), config = ceiling(150))]
+#[bench::arc(args = (under("arc")), config = ceiling(148))]
 #[bench::two_q(args = (under("two-q")), config = ceiling(239))]
 #[bench::lirs(args = (under("lirs")), config = ceiling(335))]
-#[bench::lfu(args = (under("lfu")), config = ceiling(135))]
+#[bench::lfu(args = (under("lfu")), config = ceiling(133))]
 #[bench::sieve(args = (under("sieve")), config = ceiling(74))]
 #[bench::s3_fifo(args = (under("s3-fifo")), config = ceiling(239))]
 #[bench::belady(args = (under("belady")), config = ceiling(126))]
@@ -52,7 +52,7 @@ fn replay((policy, requests): (Replacing, Requests)) -> (Counts, Requests) {
 }
 
 #[library_benchmark]
-#[bench::number(args = (keys(), Intake::default()), config = ceiling(33))]
+#[bench::number(args = (keys(), Intake::default()), config = ceiling(29))]
 fn intake(keys: Vec<u64>, mut intake: Intake) -> Intake {
     for some in keys.chunks(4096) {
         let pushed = intake.push_reads(some);
