@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 from conftest import TINY, USER_BYTES, Command
 from nbd_client import (
@@ -477,7 +478,9 @@ def test_fio_at_depth_32_agrees_with_a_closed_loop() -> None:
 @pytest.mark.usefixtures("place")
 def test_percentiles_of_fio_agree_with_a_replay_of_its_requests() -> None:
     """At scale 40, 0.4 ms for the path through the socket and late replies are 10 us of simulated
-    time. A bucket of fio's histogram is up to 1.6 % wide."""
+    time. A bucket of fio's histogram is up to 1.6 % wide. A reply later than that moves its request
+    among those of other latencies, of which adjacent ones differ by up to 40 us: one percent of the
+    requests, two of about 200, may do so."""
     if "nbd" not in called(program("fio"), "--enghelp"):
         pytest.skip("this fio has no engine nbd")
     Path("tiny.toml").write_text(TINY)
@@ -486,13 +489,17 @@ def test_percentiles_of_fio_agree_with_a_replay_of_its_requests() -> None:
         words = [f"--uri={device.uri}", "--percentile_list=50:90", "--output-format=json"]
         out = called("fio", "--ioengine=nbd", *words, *job.split())
     (found,) = json.loads(out[out.index("{") :])["jobs"]
-    replayed = wordline.run("tiny.toml", trace="asked.csv.gz").summary
+    requests = wordline.run("tiny.toml", trace="asked.csv.gz").requests.polars()
     for op in ("read", "write"):
-        assert replayed["latency"][op]["count"] == found[op]["total_ios"] > 100
+        device_us = requests.filter(polars.col("op") == op)["latency_ps"] / 1e6
+        assert len(device_us) == found[op]["total_ios"] > 100
         for percent in (50, 90):
             client_us = found[op]["clat_ns"]["percentile"][f"{percent}.000000"] / 1e3 / 40
-            device_us = replayed["latency"][op][f"p{percent}_us"]
-            assert client_us == pytest.approx(device_us, rel=0.02, abs=10), (op, percent)
+            low, high = (device_us.quantile((percent + shift) / 100, "higher") for shift in (-1, 1))
+            assert low is not None
+            assert high is not None
+            room = max(10, 0.02 * client_us)
+            assert low - room <= client_us <= high + room, (op, percent)
 
 
 def listening() -> set[tuple[str, int]]:
