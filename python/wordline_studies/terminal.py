@@ -107,8 +107,9 @@ def print_figure(figure: Figure) -> None:
     if figure.rows:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         table.add_column("quantity", overflow="fold")
-        for name in ("published", "simulated", "difference"):
-            table.add_column(name, justify="right", no_wrap=True)
+        for name in ("published", "simulated"):
+            table.add_column(name, justify="right")
+        table.add_column("difference", justify="right", no_wrap=True)
         table.add_column("outcome", no_wrap=True)
         for row, outcome in ranked(figure.rows):
             why = reason(row, outcome)

@@ -182,6 +182,18 @@ def test_tables_show_published_numbers_first_and_mark_their_outcomes(
 
 
 @pytest.mark.usefixtures("place")
+def test_long_values_leave_room_for_whole_words_in_a_narrow_window(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    what = "period with the shortest response time"
+    row = Row(what, 4_096.0, "requests", Published((16_384, 65_536), "requests", "6.4"))
+    call(monkeypatch, of_figure(replace(figure(), rows=[row])))
+    said = capsys.readouterr().out
+    assert set(what.split()) <= set(said.split())
+
+
+@pytest.mark.usefixtures("place")
 def test_the_last_lines_count_outcomes_first(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
