@@ -1,7 +1,7 @@
 """OP-FCL: a flash cache in front of a disk that reserves space for GC."""
 
 from wordline_studies.figure import Numbers, Study
-from wordline_studies.op_fcl import beyond, choices, figures, readings, reasons, sensitivity
+from wordline_studies.op_fcl import beyond, choices, figures, readings, reasons, sensitivity, steps
 
 STUDY = Study(
     name="op-fcl",
@@ -12,6 +12,7 @@ STUDY = Study(
         figures.model_figures,
         choices.figure,
         figures.figures,
+        steps.steps,
         sensitivity.sensitivity,
         reasons.reasons,
         readings.readings,

@@ -206,7 +206,20 @@ class _Extents:
         return self.pages + self._beyond, self._most
 
 
-def requests(name: str, load: Load, part: int) -> Iterator[Request]:
+@dataclass(frozen=True)
+class Bursts:
+    """Reads that come only in one of `of` stretches of `requests` requests at full scale."""
+
+    requests: int
+    of: int
+
+    def share(self, mean: float, at: int, part: int) -> float:
+        """Returns the share of writes at request `at` of a load whose mean share is `mean`."""
+        reading = at // max(1, self.requests // part) % self.of == 0
+        return 1.0 - self.of * (1.0 - mean) if reading else 1.0
+
+
+def requests(name: str, load: Load, part: int, bursts: Bursts | None = None) -> Iterator[Request]:
     """Yields the load at scale `part`. Deterministic."""
     random = Random(f"{name}/{part}")  # noqa: S311
     spaces = [_Extents(one, part, random) for one in (load.reads, load.writes)]
@@ -215,7 +228,8 @@ def requests(name: str, load: Load, part: int) -> Iterator[Request]:
     left = [load.reads.requests(part), load.writes.requests(part)]
     share = left[1] / sum(left)
     for at in range(sum(left)):
-        is_write = bool(left[1]) and (not left[0] or random.random() < share)
+        writes = bursts.share(share, at, part) if bursts else share
+        is_write = bool(left[1]) and (not left[0] or random.random() < writes)
         left[is_write] -= 1
         first, pages = spaces[is_write].draw()
         # Reads take addresses upwards from the offset, writes downwards, except for the pages that

@@ -7,13 +7,18 @@ from pathlib import Path
 from wordline.config import Value
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Claim, Figure, Row, Setup
-from wordline_studies.op_fcl.loads import TABLE, named, written
+from wordline_studies.op_fcl.claims import percent as more
+from wordline_studies.op_fcl.loads import TABLE, Bursts, named, requests, written
 from wordline_studies.op_fcl.runs import (
     FIXED,
+    INITIAL_PERCENT,
+    OP,
+    PERIODS_PART,
     RW,
     Cell,
     Curve,
     Store,
+    at_least,
     best,
     case,
     curves,
@@ -23,6 +28,10 @@ from wordline_studies.op_fcl.runs import (
 ONE_BY_ONE: dict[str, Value] = {"cache.destage.group_pages": 1}
 SHARES = (60, 70, 80, 90)
 RISING = (70, 95)
+
+BURSTS = Bursts(requests=1 << 15, of=4)
+EXPONENTS = (12, 14, 16)
+"""The periods are two to the power of these numbers. Requests at full scale."""
 
 Found = tuple[list[Row], list[Claim]]
 
@@ -35,6 +44,7 @@ def reasons(setup: Setup) -> list[Figure]:
     parts = [
         _grouped(setup, paths),
         _filled(setup, paths),
+        _in_bursts(setup),
     ]
     return [
         Figure(
@@ -121,4 +131,44 @@ def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
             rise >= 2,
             f"{rise:.2f}",
         ),
+    ]
+
+
+def _in_bursts(setup: Setup) -> Found:
+    """Tests that shorter periods are worse on Home if its load changes."""
+    load = TABLE["home"]
+    parts = at_least(setup, PERIODS_PART)
+    own = load.part(parts)
+    path = setup.generated.trace(("bursts", load, own), lambda: requests("home", load, own, BURSTS))
+    cases = {
+        exponent: replace(
+            case(
+                "home",
+                path,
+                replace(Store.of(load, parts), period=(1 << exponent) // own),
+                OP,
+                INITIAL_PERCENT,
+            ),
+            label=f"home, reads in bursts, {OP}, period of 2^{exponent}",
+        )
+        for exponent in EXPONENTS
+    }
+    mean_ms = {at: Cell.of(summary).mean_ms for at, summary in required(setup, cases).items()}
+    above = {at: more(mean_ms[16], value) for at, value in mean_ms.items()}
+    rows = [
+        Row(
+            f"Home, all reads in one of {BURSTS.of} stretches of 2^15 requests: response time with "
+            f"a period of 2^{at} requests against 2^16",
+            value,
+            "% more",
+        )
+        for at, value in above.items()
+    ]
+    return rows, [
+        Claim(
+            "Home, reads in bursts: response times are longer with periods of 2^14 requests than "
+            "with 2^16, and longer still with 2^12",
+            above[12] > above[14] > 0,
+            ", ".join(f"2^{at} {value:+.1f}" for at, value in above.items()) + " %",
+        )
     ]

@@ -24,7 +24,12 @@ BLOCKS = 16_384
 PERIOD = 1 << 16
 PART: Parts = {"financial": 4, "home": 32, "search": 8, "exchange": 128, "msn": 64}
 """Smallest scale at which the claims have the verdicts of larger scales, by load. Chosen after
-seeing results. Periods of MSN are tested at the scale of `--full`."""
+seeing results."""
+PERIODS_PART: Parts = PART | {"home": 8, "msn": 16}
+"""Scales of the figure on periods. At smaller scales, a short period has so few requests that the
+sizes of the lists follow noise."""
+STEPS_PART: Parts = PART | {"exchange": 32}
+"""Scales of the figure on GC time from a cached share of 70 to 80 %."""
 FULL_PART: Parts = {"financial": 4, "home": 4, "search": 4, "exchange": 16, "msn": 16}
 QUICK_PART: Parts = {"financial": 64, "home": 128, "search": 64, "exchange": 256, "msn": 256}
 GROUP_PAGES = 32
@@ -117,6 +122,11 @@ Curve = dict[str, dict[int, Cell]]
 def part(setup: Setup) -> Parts:
     """Returns the factors by which stores and their loads are scaled down."""
     return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
+
+
+def at_least(setup: Setup, parts: Parts) -> Parts:
+    """Returns the scales of a figure: `parts`, unless the study is quick or full."""
+    return part(setup) if setup.quick or setup.full else parts
 
 
 def scaled(parts: Parts) -> str:
