@@ -62,12 +62,11 @@ def outcomes(rows: Sequence[Row]) -> list[Outcome | None]:
     return [_outcome(row, [other for other in rows if other is not row]) for row in rows]
 
 
-def numbers(figures: Iterable[Figure]) -> dict[Outcome, int]:
-    """Returns the number of published numbers that rows show, by outcome.
+def by_number(figures: Iterable[Figure]) -> dict[str, Outcome]:
+    """Returns the outcomes of the published numbers that rows show, by entry.
 
-    A number that several rows show, such as a range that holds for each of several loads, counts
-    once, with the worst outcome of its rows. Rows of another reading decide only if there are no
-    others.
+    A number that several rows show, such as a range that holds for each of several loads, has the
+    worst outcome of its rows. Rows of another reading decide only if there are no others.
     """
     shown: dict[str, list[tuple[bool, Outcome]]] = {}
     for figure in figures:
@@ -75,7 +74,12 @@ def numbers(figures: Iterable[Figure]) -> dict[Outcome, int]:
             if row.published and outcome:
                 entry = row.published.entry or f"without an entry {len(shown)}"
                 shown.setdefault(entry, []).append((row.other_reading, outcome))
-    found = Counter(_worst(one) for one in shown.values())
+    return {entry: _worst(rows) for entry, rows in shown.items()}
+
+
+def numbers(figures: Iterable[Figure]) -> dict[Outcome, int]:
+    """Returns the number of published numbers that rows show, by outcome."""
+    found = Counter(by_number(figures).values())
     return {outcome: found[outcome] for outcome in OUTCOMES}
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import wordline_studies as studies
 from wordline_studies.figure import Setup
+from wordline_studies.outcome import by_number
 from wordline_studies.results import Results, run
 
 SHORTENED = [name for name in studies.STUDIES if studies.load(name).shortened]
@@ -12,15 +13,17 @@ SHORTENED = [name for name in studies.STUDIES if studies.load(name).shortened]
 
 def verdicts(results: Results) -> dict[tuple[str, str], str]:
     """Returns the verdicts of the claims by figure and text, and the outcomes of the published
-    orders and trends by their ids."""
+    orders and trends by their ids and of the published numbers by their entries."""
     claims = {
         (figure.id, claim.text): claim.verdict
         for figure in results.figures
         for claim in figure.claims
     }
-    return claims | {
+    statements = {
         ("statement", " ".join(one.statement.ids)): one.outcome for one in results.statements
     }
+    numbers = {("number", entry): outcome for entry, outcome in by_number(results.figures).items()}
+    return claims | statements | numbers
 
 
 @pytest.mark.slow
