@@ -520,8 +520,12 @@ def test_the_page_of_nand_fits_on_a_phone(nand: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", [name for name in studies.STUDIES if name != "nand"])
-def test_pages_of_studies_fit_on_a_phone(name: str, tmp_path: Path) -> None:
-    run(studies.load(name), Setup(quick=True)).write(tmp_path / name)
+def test_no_claim_of_a_quick_study_fails_and_its_page_fits_on_a_phone(
+    name: str, tmp_path: Path
+) -> None:
+    results = run(studies.load(name), Setup(quick=True))
+    assert [claim.text for _, claim in results.failed] == []
+    results.write(tmp_path / name)
     require_fits(tmp_path / name / "index.html", tmp_path)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any, TypeAlias, TypeVar
 
 from wordline._render.plotly import LINEAR, Figure, figure, line
@@ -9,6 +10,9 @@ from wordline._render.plotly import LINEAR, Figure, figure, line
 Step = TypeVar("Step", float, str)
 # Values of a chart: by category or series, then by series or step.
 Values: TypeAlias = Mapping[str, Mapping[str, float]]
+LABEL_CHARACTERS = 30
+"""Maximum length of a line of a category's name next to a horizontal bar, so that bars have half of
+the width of a phone."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,34 @@ def bars(
         hovermode="closest",
         xaxis={"type": "category", "tickangle": turned},
         yaxis=_scale(unit, log),
+    )
+
+
+def horizontal_bars(
+    values: Values, colours: Mapping[str, str], unit: str, digits: str = ".4~g"
+) -> Figure:
+    """Draws horizontal bars for categories with long names, which are wrapped. `values` is by
+    category, then series."""
+    labels = ["<br>".join(wrap(name, LABEL_CHARACTERS)) for name in values]
+    tallest = max((label.count("<br>") + 1 for label in labels), default=1)
+    data = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "x": [one.get(name) for one in values.values()],
+            "y": labels,
+            "marker": {"color": colour},
+            "hovertemplate": f"%{{y}}, {name}: %{{x:{digits}}} {unit}<extra></extra>",
+        }
+        for name, colour in colours.items()
+    ]
+    return figure(
+        data,
+        height=120 + len(labels) * max(36, 18 * tallest),
+        hovermode="closest",
+        xaxis=_scale(unit, log=False),
+        yaxis={"type": "category", "autorange": "reversed", "automargin": True},
     )
 
 

@@ -173,6 +173,7 @@ def of_locality(recorded: Summary, few: Summary, blocks: int) -> Claim:
         f"as local as recorded, and fewer if they go to {blocks} logical blocks",
         seldom < published < often,
         f"{often:.1f} and {seldom:.1f} GC runs per 100 writes, published {published:.1f}",
+        quick=False,
     )
 
 

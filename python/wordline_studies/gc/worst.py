@@ -623,6 +623,7 @@ def _worst_of_three(runs: Runs, six: Runs, alone: Mapping[str, Mapping[str, floa
                 "on SSD0 and SSD1",
                 min(cuts[L], cuts[H]) > 90,
                 f"{cuts[L]:.1f} and {cuts[H]:.1f} %",
+                quick=False,
             ),
             Claim(
                 "At high intensity, worst-case response times equal those of 6SSDs-RAID except "

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from wordline._render.charts import bars
+from wordline._render.charts import horizontal_bars
 from wordline_studies.figure import POINTS, Plot, Row
 
 AGAINST = "Published and simulated"
@@ -18,4 +18,6 @@ def against_published(rows: Iterable[Row]) -> Plot:
             continue
         if not isinstance(row.published.value, tuple):
             values[row.what] = {"published": row.published.value, "simulated": row.ours}
-    return Plot(AGAINST, "Values that have a published number.", bars(values, COLOURS, "%"))
+    return Plot(
+        AGAINST, "Values that have a published number.", horizontal_bars(values, COLOURS, "%")
+    )
