@@ -38,7 +38,8 @@ pub struct Plan {
     pub slc_pages: u32,
     /// Minimum number of logical pages of a device on which page mapping represents an in-order
     /// fill by a formula. A formula is useful if most pages are not overwritten soon after the
-    /// fill.
+    /// fill; `u32::MAX` if they are. Mappings with logical blocks store no entries for such a fill
+    /// in any case.
     pub formula_pages: u32,
     /// Configured policies.
     pub config: Config,

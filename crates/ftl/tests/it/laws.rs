@@ -493,7 +493,7 @@ fn bulk_writes_and_gc_leave_the_same_state_as_single_steps() {
 }
 
 /// Fills two devices, one by whole blocks where possible and the other page by page, continues with
-/// random writes until GC has run, and compares their complete state.
+/// random writes and trims until GC has run, and compares their complete state.
 fn fill_both<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[Range<u32>]) {
     let arrays = || Array::new(plan.layout, u32::MAX).with_partial_programs(4);
     let (mut map, mut map_array) = (new(plan), arrays());
@@ -519,6 +519,11 @@ fn fill_both<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[Ran
     let mut by_page = UntimedFtl::new(&mut single, &mut single_array, plan.layout);
     for _ in 0..plan.layout.pages() {
         let page = Lpn(random.below(plan.user_pages.into()) as u32);
+        if random.below(16) == 0 {
+            let trimmed = Lpn(random.below(plan.user_pages.into()) as u32);
+            device.trim(trimmed).unwrap();
+            by_page.trim(trimmed).unwrap();
+        }
         device.write(page).unwrap();
         by_page.write(page).unwrap();
         // The comparison is expensive, and a difference would persist.

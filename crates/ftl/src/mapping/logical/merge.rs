@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::state::{IN_DELAYED, IN_RECENT, MERGING, Role, SOURCE, STRAY};
-use super::{FILLER, LogicalBlock, LogicalMap};
+use super::{FILLER, LogicalBlock, LogicalMap, Mapping};
 use crate::job::{Collection, Cost, GcKind, JobId, Step};
-use crate::lpn::Lpn;
 
 /// Progress of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,6 +174,8 @@ impl LogicalMap {
         if copies == 0 && choice.sources.is_empty() {
             return None;
         }
+        // A merge looks at every page of the logical block.
+        self.store_filled(logical);
         let cost = Cost {
             pages: copies,
             blocks: choice.sources.len() as u32,
@@ -294,7 +295,7 @@ impl LogicalMap {
             let place = self
                 .shape
                 .page(logical, offset)
-                .and_then(|page| self.place_of(page));
+                .and_then(|page| self.place_of(page, logical, offset));
             match place.filter(|&place| self.is_left(place)) {
                 Some(place) => break place,
                 None => offset += 1,
@@ -319,10 +320,6 @@ impl LogicalMap {
         }
         merge.stage = Stage::Copied;
         Some(Step::Move(from))
-    }
-
-    fn place_of(&self, page: Lpn) -> Option<Ppn> {
-        self.map[page.index()].checked_sub(1).map(Ppn)
     }
 
     /// Returns `true` if a page is in a block that the merge empties, or in the write buffer.
@@ -366,8 +363,8 @@ impl LogicalMap {
         let merge = self.planes[plane.index()].merge.as_mut()?;
         let (logical, offset, target) = (merge.logical, merge.cursor, merge.target?);
         merge.cursor += 1;
-        let page = Lpn(self.owners[from.index()].checked_sub(1)?);
-        if self.map[page.index()] != from.0 + 1 {
+        let page = self.owner_of(logical, from)?;
+        if self.lookup(page) != Some(from) {
             return None;
         }
         self.lose(logical, from);

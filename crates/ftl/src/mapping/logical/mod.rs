@@ -19,10 +19,11 @@ pub mod shape;
 mod shortage;
 mod state;
 
+use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::memory::{Fill, Table};
+use wordline_kernel::memory::{Fill, Table, dense, is_dense};
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
 use super::{LogicalBlock, Mapping, SpaceRequest, WriteOutcome};
@@ -48,17 +49,19 @@ const FILLER: u32 = 1;
 ///
 /// The tables take eight bytes per page used, because this representation is the fastest to
 /// simulate. A real device would need only the memory of its mapping family.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct LogicalMap {
     layout: Layout,
     rules: Rules,
     shape: Shape,
     start_blocks: u32,
     reserve_blocks: u32,
-    /// 1 + the physical page of each logical page, or 0 if it is not mapped.
+    /// 1 + the physical page of each logical page, or 0 if it is not mapped, or if its place
+    /// follows from a fill.
     #[serde(with = "wordline_kernel::dense")]
     map: Vec<u32>,
-    /// 1 + the logical page last programmed in each physical page, or 0 if there is none.
+    /// 1 + the logical page last programmed in each physical page, or 0 if there is none, or if it
+    /// follows from a fill.
     #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     blocks: Blocks,
@@ -91,14 +94,17 @@ impl LogicalMap {
             buffer: Buffer::new(buffer_blocks),
         };
         let count = shape.blocks() as usize;
+        // A fill in order stores no entries, and the writes of a run are scattered.
+        let is_dense = is_dense() && plan.formula_pages == u32::MAX;
+        let table = |pages: u32| dense(is_dense, || vec![0; pages as usize]);
         let lists = Lists::new(planes, count);
         let mut map = Self {
             layout,
             rules,
             start_blocks: plan.start_blocks,
             reserve_blocks: plan.reserve_blocks,
-            map: vec![0; plan.user_pages as usize],
-            owners: vec![0; layout.pages() as usize],
+            map: table(plan.user_pages),
+            owners: table(layout.pages()),
             blocks: Blocks::new(layout),
             members: vec![Member::default(); layout.blocks() as usize],
             logical: vec![Logical::default(); count],
@@ -117,6 +123,23 @@ impl LogicalMap {
         map
     }
 
+    /// Returns the physical page of a page at an offset of a logical block.
+    #[inline]
+    fn place_of(&self, page: Lpn, logical: LogicalBlock, offset: u32) -> Option<Ppn> {
+        match self.map[page.index()] {
+            0 => self.filled_place(logical, offset),
+            entry => Some(Ppn(entry - 1)),
+        }
+    }
+    /// Returns the page last programmed at `place`, a page of a block of `logical`; `None` for a
+    /// page without a logical page.
+    fn owner_of(&self, logical: LogicalBlock, place: Ppn) -> Option<Lpn> {
+        match self.owners[place.index()] {
+            0 => self.filled_owner(logical, place),
+            entry => Some(Lpn(entry - 1)),
+        }
+    }
+
     /// Returns the memory estimate of the map on a device filled to `fill`.
     pub(super) fn memory(plan: &Plan, rules: Rules, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
@@ -125,9 +148,15 @@ impl LogicalMap {
         );
         let (pages, blocks) = (u64::from(layout.pages()), u64::from(layout.blocks()));
         let planes = u64::from(layout.planes());
+        // A fill in order stores no entries.
+        let stored = if plan.formula_pages == u32::MAX {
+            [fill.logical, fill.physical]
+        } else {
+            [0.0; 2]
+        };
         let mut tables = vec![
-            Table::zeroed::<u32>("map of logical pages", plan.user_pages.into(), fill.logical),
-            Table::zeroed::<u32>("owners of physical pages", pages, fill.physical),
+            Table::zeroed::<u32>("map of logical pages", plan.user_pages.into(), stored[0]),
+            Table::zeroed::<u32>("owners of physical pages", pages, stored[1]),
             Table::written::<Member>("blocks of logical blocks", blocks),
             Table::written::<Logical>("logical blocks", logical),
             Table::written::<PlaneState>("planes", planes),
@@ -148,6 +177,36 @@ impl LogicalMap {
     }
 }
 
+/// Shows the tables with the entries that follow from a fill, and without owners of superseded
+/// pages.
+impl fmt::Debug for LogicalMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = self.clone();
+        for logical in (0..all.logical.len() as u32).map(LogicalBlock) {
+            all.store_filled(logical);
+        }
+        for (place, owner) in (1..).zip(&mut all.owners) {
+            if *owner > 0 && all.map[*owner as usize - 1] != place {
+                *owner = 0;
+            }
+        }
+        f.debug_struct("LogicalMap")
+            .field("map", &all.map)
+            .field("owners", &all.owners)
+            .field("blocks", &all.blocks)
+            .field("members", &all.members)
+            .field("logical", &all.logical)
+            .field("planes", &all.planes)
+            .field("free_blocks", &all.free_blocks)
+            .field("free", &all.free)
+            .field("recent", &all.recent)
+            .field("full", &all.full)
+            .field("delayed", &all.delayed)
+            .field("plan", &all.plan)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Mapping for LogicalMap {
     fn user_pages(&self) -> u32 {
         self.map.len() as u32
@@ -163,7 +222,13 @@ impl Mapping for LogicalMap {
     }
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
-        self.map[page.index()].checked_sub(1).map(Ppn)
+        match self.map[page.index()] {
+            0 => {
+                let (logical, offset) = self.shape.of(page);
+                self.filled_place(logical, offset)
+            }
+            entry => Some(Ppn(entry - 1)),
+        }
     }
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         Some(self.shape.home(self.shape.of(page).0))
@@ -176,7 +241,7 @@ impl Mapping for LogicalMap {
             Ok(block) => block,
             Err(want) => return WriteOutcome::Blocked(want),
         };
-        let before = self.lookup(page);
+        let before = self.place_of(page, logical, offset);
         match before {
             Some(before) => self.lose(logical, before),
             None => self.logical[logical.0 as usize].valid += 1,
@@ -205,6 +270,7 @@ impl Mapping for LogicalMap {
             return;
         };
         let (logical, _) = self.shape.of(page);
+        self.store_filled(logical);
         self.lose(logical, place);
         self.map[page.index()] = 0;
         self.logical[logical.0 as usize].valid -= 1;

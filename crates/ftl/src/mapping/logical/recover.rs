@@ -1,10 +1,10 @@
 //! Recovery of logical blocks: rebuilds their tables from spare areas, and checks them.
 
-use wordline_nand::{Block, Plane, Ppn};
+use wordline_nand::{Block, Plane};
 
 use super::record::{BLOCKS, Record};
 use super::state::{MERGING, Member, Role, STRAY};
-use super::{LogicalBlock, LogicalMap, RECORD};
+use super::{LogicalBlock, LogicalMap, Mapping, RECORD};
 use crate::block::Phase;
 use crate::lpn::Lpn;
 use crate::recovery::{Flash, Latest, PageOwner, Recovery};
@@ -233,18 +233,19 @@ impl LogicalMap {
     pub(super) fn check(&self) -> Result<(), String> {
         let mut valid = vec![0_u32; self.layout.blocks() as usize];
         let mut of_logical = vec![0_u32; self.logical.len()];
-        for (page, place) in self.map.iter().enumerate() {
-            let Some(place) = place.checked_sub(1).map(Ppn) else {
+        for page in (0..self.user_pages()).map(Lpn) {
+            let Some(place) = self.lookup(page) else {
                 continue;
             };
-            if self.owners[place.index()] != page as u32 + 1 {
+            let (logical, _) = self.shape.of(page);
+            if self.owner_of(logical, place) != Some(page) {
                 return Err(format!(
-                    "page {page} maps to {}, which another page or no page owns",
+                    "page {} maps to {}, which another page or no page owns",
+                    page.0,
                     self.layout.describe(place)
                 ));
             }
             valid[self.layout.block_of(place).index()] += 1;
-            let (logical, _) = self.shape.of(Lpn(page as u32));
             of_logical[logical.0 as usize] += 1;
         }
         for (block, &count) in valid.iter().enumerate() {

@@ -24,14 +24,20 @@ pub(super) struct Member {
     pub next: u32,
     /// Number of pages taken for programs.
     pub used: u16,
-    /// [`Role`] in the low bits, and [`STRAY`] and [`SOURCE`].
+    /// [`Role`] in the low bits, and [`STRAY`], [`SOURCE`] and [`FILLED`].
     pub bits: u8,
+    /// Part of the logical block that the block was filled with, counted in blocks, if it is
+    /// [`FILLED`].
+    pub part: u8,
 }
 
 /// Bit: a page of the block is not at its own offset.
 pub(super) const STRAY: u8 = 8;
 /// Bit: a merge is emptying the block.
 pub(super) const SOURCE: u8 = 16;
+/// Bit: the block was filled with a part of its logical block, in order. Entries of the tables that
+/// are 0 follow from that.
+pub(super) const FILLED: u8 = 32;
 
 impl Member {
     pub fn role(self) -> Role {
