@@ -126,18 +126,14 @@ impl LogicalMap {
     /// Returns the physical page of a page at an offset of a logical block.
     #[inline]
     fn place_of(&self, page: Lpn, logical: LogicalBlock, offset: u32) -> Option<Ppn> {
-        match self.map[page.index()] {
-            0 => self.filled_place(logical, offset),
-            entry => Some(Ppn(entry - 1)),
-        }
+        let entry = self.map[page.index()].checked_sub(1).map(Ppn);
+        entry.or_else(|| self.filled_place(logical, offset))
     }
     /// Returns the page last programmed at `place`, a page of a block of `logical`; `None` for a
     /// page without a logical page.
     fn owner_of(&self, logical: LogicalBlock, place: Ppn) -> Option<Lpn> {
-        match self.owners[place.index()] {
-            0 => self.filled_owner(logical, place),
-            entry => Some(Lpn(entry - 1)),
-        }
+        let entry = self.owners[place.index()].checked_sub(1).map(Lpn);
+        entry.or_else(|| self.filled_owner(logical, place))
     }
 
     /// Returns the memory estimate of the map on a device filled to `fill`.
@@ -222,13 +218,11 @@ impl Mapping for LogicalMap {
     }
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
-        match self.map[page.index()] {
-            0 => {
-                let (logical, offset) = self.shape.of(page);
-                self.filled_place(logical, offset)
-            }
-            entry => Some(Ppn(entry - 1)),
-        }
+        let entry = self.map[page.index()].checked_sub(1).map(Ppn);
+        entry.or_else(|| {
+            let (logical, offset) = self.shape.of(page);
+            self.filled_place(logical, offset)
+        })
     }
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         Some(self.shape.home(self.shape.of(page).0))
