@@ -47,8 +47,8 @@ const FILLER: u32 = 1;
 
 /// Flash translation layer with logical blocks.
 ///
-/// The tables take eight bytes per page used, because this representation is the fastest to
-/// simulate. A real device would need only the memory of its mapping family.
+/// The tables take eight bytes per page written since a fill in order, because this representation
+/// is the fastest to simulate. A real device would need only the memory of its mapping family.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct LogicalMap {
     layout: Layout,
