@@ -236,6 +236,10 @@ impl Plan {
         self
     }
 
+    /// Returns `true` if most pages of a device that is filled in order stay as the fill left them.
+    pub fn keeps_fill(&self) -> bool {
+        self.formula_pages != u32::MAX
+    }
     /// Returns `true` if page mapping represents an in-order fill by a formula.
     pub fn keeps_formula(&self) -> bool {
         let in_turn = !self.config.allocate.is_by_work() && self.config.slc_cache.size().is_none();

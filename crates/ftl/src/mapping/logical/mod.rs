@@ -95,7 +95,7 @@ impl LogicalMap {
         };
         let count = shape.blocks() as usize;
         // A fill in order stores no entries, and the writes of a run are scattered.
-        let is_dense = is_dense() && plan.formula_pages == u32::MAX;
+        let is_dense = is_dense() && !plan.keeps_fill();
         let table = |pages: u32| dense(is_dense, || vec![0; pages as usize]);
         let lists = Lists::new(planes, count);
         let mut map = Self {
@@ -145,10 +145,10 @@ impl LogicalMap {
         let (pages, blocks) = (u64::from(layout.pages()), u64::from(layout.blocks()));
         let planes = u64::from(layout.planes());
         // A fill in order stores no entries.
-        let stored = if plan.formula_pages == u32::MAX {
-            [fill.logical, fill.physical]
-        } else {
+        let stored = if plan.keeps_fill() {
             [0.0; 2]
+        } else {
+            [fill.logical, fill.physical]
         };
         let mut tables = vec![
             Table::zeroed::<u32>("map of logical pages", plan.user_pages.into(), stored[0]),
