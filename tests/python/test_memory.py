@@ -57,6 +57,16 @@ SIZES: list[tuple[str, dict[str, Any]]] = [
     ("d4", {BLOCKS: 16384, "ftl.gc.victim": "fifo", "ftl.wear": "none"}),
     ("d4", {BLOCKS: 16384, "ftl.mapping": "dftl"}),
     ("d4", {BLOCKS: 32768, "ftl.mapping": "hybrid"}),
+    (
+        "d4",
+        {
+            BLOCKS: 8192,
+            "ftl.mapping": "log-block",
+            "ftl.mapping.log-block.stripe": "page",
+            # Rows of three pages do not end with a block, so a fill stores an entry for each page.
+            "ftl.mapping.log-block.stripe_pages": 3,
+        },
+    ),
     ("d4", {BLOCKS: 16384, "ftl.wear": "static"}),
     ("tlc-nvme", {}),
     ("tb1", {}),

@@ -36,11 +36,13 @@ pub struct Plan {
     pub summaries: Summaries,
     /// Number of pages of a block in single-level mode.
     pub slc_pages: u32,
-    /// Minimum number of logical pages of a device on which page mapping represents an in-order
-    /// fill by a formula. A formula is useful if most pages are not overwritten soon after the
-    /// fill; `u32::MAX` if they are. Mappings with logical blocks store no entries for such a fill
-    /// in any case.
+    /// Minimum number of logical pages of a device on which page mapping represents a fill that
+    /// stays (`keeps_fill`) by a formula; `u32::MAX` if it never does. Mappings with logical blocks
+    /// store no entries for such a fill in any case.
     pub formula_pages: u32,
+    /// Whether the device is filled in order, and most pages stay as the fill left them until the
+    /// run writes them.
+    pub keeps_fill: bool,
     /// Configured policies.
     pub config: Config,
     /// Seed of the policies' random number generators.
@@ -180,6 +182,7 @@ impl Plan {
             summaries: Summaries::default(),
             slc_pages: layout.pages_per_block,
             formula_pages: FORMULA_PAGES,
+            keeps_fill: true,
             config: config.clone(),
             seed,
         };
@@ -236,14 +239,10 @@ impl Plan {
         self
     }
 
-    /// Returns `true` if most pages of a device that is filled in order stay as the fill left them.
-    pub fn keeps_fill(&self) -> bool {
-        self.formula_pages != u32::MAX
-    }
     /// Returns `true` if page mapping represents an in-order fill by a formula.
     pub fn keeps_formula(&self) -> bool {
         let in_turn = !self.config.allocate.is_by_work() && self.config.slc_cache.size().is_none();
-        in_turn && self.user_pages >= self.formula_pages
+        in_turn && self.keeps_fill && self.user_pages >= self.formula_pages
     }
     /// Returns `true` if GC of a plane runs only when a write finds no room in it.
     pub fn collects_for_writes_only(&self) -> bool {

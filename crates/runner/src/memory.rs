@@ -79,15 +79,15 @@ pub fn generated(plan: &Plan) -> Option<u64> {
 /// then written, unless a formula replaces the tables.
 pub(crate) const MOSTLY: f64 = 0.5;
 
-/// Returns the plan of a device's translation layer. Page mapping does not keep the fill as a
-/// formula if the fill covers at most half of the device, is not in order or is overwritten before
-/// the run, or if every program is observed (`observed`).
+/// Returns the plan of a device's translation layer. The fill does not stay if it is not in order,
+/// if it is overwritten before the run, or if every program is observed (`observed`). Page mapping
+/// has no formula for a fill of at most half of the device.
 pub(crate) fn ftl(device: &plan::Ssd, observed: bool) -> wordline_ftl::Plan {
     let precondition = &device.precondition;
     let stays = precondition.overwrite_pages == 0 && precondition.settle == Settle::No;
     let mut plan = device.device.ftl.clone();
-    let is_full = fill(device).logical > MOSTLY;
-    if !is_full || precondition.scattered || observed || !stays {
+    plan.keeps_fill = stays && !precondition.scattered && !observed;
+    if fill(device).logical <= MOSTLY {
         plan.formula_pages = u32::MAX;
     }
     plan

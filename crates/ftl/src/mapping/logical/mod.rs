@@ -94,8 +94,8 @@ impl LogicalMap {
             buffer: Buffer::new(buffer_blocks),
         };
         let count = shape.blocks() as usize;
-        // A fill in order stores no entries, and the writes of a run are scattered.
-        let is_dense = is_dense() && !plan.keeps_fill();
+        // The writes of a run are scattered.
+        let is_dense = is_dense() && !shape.keeps_fill(plan);
         let table = |pages: u32| dense(is_dense, || vec![0; pages as usize]);
         let lists = Lists::new(planes, count);
         let mut map = Self {
@@ -139,13 +139,11 @@ impl LogicalMap {
     /// Returns the memory estimate of the map on a device filled to `fill`.
     pub(super) fn memory(plan: &Plan, rules: Rules, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
-        let logical = u64::from(
-            Shape::new(plan, rules.data_blocks, rules.stripe, rules.stripe_pages).blocks(),
-        );
+        let shape = Shape::new(plan, rules.data_blocks, rules.stripe, rules.stripe_pages);
+        let logical = u64::from(shape.blocks());
         let (pages, blocks) = (u64::from(layout.pages()), u64::from(layout.blocks()));
         let planes = u64::from(layout.planes());
-        // A fill in order stores no entries.
-        let stored = if plan.keeps_fill() {
+        let stored = if shape.keeps_fill(plan) {
             [0.0; 2]
         } else {
             [fill.logical, fill.physical]

@@ -59,6 +59,11 @@ impl Shape {
             Stripe::Page => pages.is_multiple_of(self.row).then_some(self.planes),
         }
     }
+    /// Returns `true` if the fill of a device stores no entries until the run writes its pages.
+    pub fn keeps_fill(&self, plan: &Plan) -> bool {
+        let together = self.filled_together(plan.layout.pages_per_block);
+        plan.keeps_fill && together.is_some()
+    }
     /// Returns the number of logical blocks of the device.
     pub fn blocks(&self) -> u32 {
         match self.stripe {
