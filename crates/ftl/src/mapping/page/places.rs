@@ -215,10 +215,20 @@ impl Places {
         let pages = (0..self.len as u32).map(Lpn);
         pages.filter_map(|page| Some((page, self.get(page)?)))
     }
-    /// Loads the word of a page into the CPU cache. Has no benefit with a formula.
+    /// Loads the word of a page into the CPU cache, or, with a formula, the number of its part.
     #[inline(always)]
     pub fn prefetch(&self, page: usize) {
-        prefetch_index(&self.words, page);
+        if page < self.words.len() {
+            prefetch_index(&self.words, page);
+        } else {
+            self.prefetch_part(page);
+        }
+    }
+    #[cold]
+    fn prefetch_part(&self, page: usize) {
+        if let Some(formula) = &self.formula {
+            prefetch_index(&formula.parts, page / PART);
+        }
     }
     /// Returns the physical page of a logical page; `None` if the logical page is not mapped, or if
     /// a formula determines it.
