@@ -30,62 +30,61 @@ impl Cited for LeastBusy {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 6.3";
 }
 
+/// Outstanding work of a die, and of its package: the sum over the dies of the package. Execution
+/// time without queueing.
+type Work = (Time, Time);
+
 /// Planes in allocation order, the position from which the next search starts, and the outstanding
 /// work of the dies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,
+    /// Die of each of `planes`.
+    dies_of_planes: Vec<u32>,
     next: usize,
     dimensions: Dimensions,
     fills_dies: bool,
     /// Plane for the next page while a die is being filled.
     filling: Option<Plane>,
-    /// Outstanding work of each die, as execution time without queueing.
-    dies: Vec<Time>,
-    /// Outstanding work of each package, as the sum over its dies.
-    packages: Vec<Time>,
+    /// Outstanding work of each die.
+    work: Vec<Work>,
+    /// Least of `work`.
+    least: Work,
 }
 
 impl State {
     pub(super) const BY_ADDRESS: bool = false;
     pub(super) fn new(policy: &LeastBusy, dimensions: Dimensions) -> Self {
-        let packages = dimensions.channels * dimensions.ways;
-        let dies = packages * dimensions.dies;
+        let dies = dimensions.channels * dimensions.ways * dimensions.dies;
+        let planes = policy.order.planes(dimensions);
+        let die_of = |plane: &Plane| plane.0 / dimensions.planes;
         Self {
-            planes: policy.order.planes(dimensions),
+            dies_of_planes: planes.iter().map(die_of).collect(),
+            planes,
             next: 0,
             dimensions,
             fills_dies: policy.fills_dies,
             filling: None,
-            dies: vec![Time::ZERO; dies as usize],
-            packages: vec![Time::ZERO; packages as usize],
+            work: vec![Work::default(); dies as usize],
+            least: Work::default(),
         }
-    }
-
-    /// Returns the outstanding work of a plane's die and of its package.
-    fn work(&self, plane: Plane) -> (Time, Time) {
-        let die = plane.0 / self.dimensions.planes;
-        let package = die / self.dimensions.dies;
-        (self.dies[die as usize], self.packages[package as usize])
     }
 
     /// Returns the index in `planes` of the plane with the least work among those with room, or
     /// `None` if no plane has room. Among planes with equal work, the first from `next` on is
     /// returned.
     fn least(&self, mut has_room: impl FnMut(Plane) -> bool) -> Option<usize> {
-        let mut least = None;
-        for place in (self.next..self.planes.len()).chain(0..self.next) {
-            let plane = self.planes[place];
-            let work = self.work(plane);
-            if least.is_some_and(|(_, other)| other <= work) || !has_room(plane) {
-                continue;
-            }
-            least = Some((place, work));
-            if work == (Time::ZERO, Time::ZERO) {
-                break;
-            }
-        }
-        least.map(|(place, _)| place)
+        let all = (self.next..self.planes.len()).chain(0..self.next);
+        let places = all.map(|place| (place, self.work[self.dies_of_planes[place] as usize]));
+        // Nearly always, a plane of the dies with the least work has room.
+        let first = places
+            .clone()
+            .find(|(place, work)| *work == self.least && has_room(self.planes[*place]));
+        let found = first.or_else(|| {
+            let with_room = places.filter(|(place, _)| has_room(self.planes[*place]));
+            with_room.min_by_key(|(_, work)| *work)
+        });
+        found.map(|(place, _)| place)
     }
 
     /// Returns the next plane of the same die, or `None` after its last plane.
@@ -119,10 +118,17 @@ impl PlanePolicy for State {
         None
     }
     fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
-        self.packages.fill(Time::ZERO);
-        for (number, own) in self.dies.iter_mut().enumerate() {
-            *own = work(Die(number as u32));
-            self.packages[number / self.dimensions.dies as usize] += *own;
+        let per_package = self.dimensions.dies as usize;
+        for (package, dies) in (0..).zip(self.work.chunks_mut(per_package)) {
+            let mut all = Time::ZERO;
+            for (die, own) in (package * self.dimensions.dies..).zip(dies.iter_mut()) {
+                own.0 = work(Die(die));
+                all += own.0;
+            }
+            for own in dies {
+                own.1 = all;
+            }
         }
+        self.least = self.work.iter().copied().min().unwrap_or_default();
     }
 }

@@ -53,6 +53,7 @@ impl DieLoads {
     }
     /// Returns the part of a die's load that the back end does not count: programs that wait for a
     /// free page, and GC runs.
+    #[inline]
     pub fn of(&self, die: Die) -> DieLoad {
         self.dies[die.index()]
     }
@@ -87,14 +88,17 @@ impl DieLoads {
         self.planes.len() / self.dies.len()
     }
     /// Returns the level of a load: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq. 2).
+    #[inline]
     pub fn level(&self, load: &DieLoad) -> Time {
         self.time_of(load.reads, load.programs) + load.longest
     }
     /// Returns the time of a whole load on an otherwise idle die.
+    #[inline]
     pub fn work(&self, load: &DieLoad) -> Time {
         self.time_of(load.reads, load.programs) + load.collecting
     }
     /// Returns the time of `reads` reads and `programs` programs.
+    #[inline]
     pub fn time_of(&self, reads: u32, programs: u32) -> Time {
         let reads = u64::from(reads) * self.read.0;
         Time(reads + u64::from(programs) * self.program.0)
@@ -108,6 +112,7 @@ impl DieLoads {
         self.dies[die.index()].programs -= 1;
     }
     /// Returns the load of a die, including its operations in the back end and in the scheduler.
+    #[inline]
     pub fn load_of(&self, flash: &Flash, die: Die) -> DieLoad {
         let mut load = self.of(die);
         let (all, programs) = flash.load_of(die);
@@ -119,7 +124,7 @@ impl DieLoads {
 
 impl<M: Mapping> Collector<M> {
     /// Updates the mapping's view of the die loads.
-    #[cold]
+    #[inline(never)]
     pub fn tell_work(&mut self) {
         let (loads, flash) = (&self.die_loads, &self.base.flash);
         let work = |die| loads.work(&loads.load_of(flash, die));
@@ -129,12 +134,14 @@ impl<M: Mapping> Collector<M> {
 
 impl<M: Mapping> Controller<M> {
     /// Returns the load of a die, in constant time.
+    #[inline]
     pub fn die_load(&self, die: Die) -> DieLoad {
         self.gc.die_loads.load_of(&self.gc.base.flash, die)
     }
     /// Returns the load level of a die: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq.
     /// 2). `P` is 1 during GC of the die, else 0. If several of its planes run GC, `T_gc` is the
     /// time of the longest run.
+    #[inline]
     pub fn die_time(&self, die: Die) -> Time {
         self.gc.die_loads.level(&self.die_load(die))
     }

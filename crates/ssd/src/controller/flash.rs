@@ -99,6 +99,7 @@ impl Flash {
 
     /// Returns the number of operations of a die that are committed or wait for the scheduler, and
     /// the number of programs among them. Operations of GC and rewrites do not count.
+    #[inline]
     pub fn load_of(&self, die: Die) -> (u32, u32) {
         let [reads, programs] = self.backend.loads()[die.index()].counts;
         let (all, queued) = self
