@@ -1,7 +1,9 @@
 """The report in a browser: every chart is drawn, and nothing is fetched."""
 
+import os
 import pickle
 import re
+import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 from browser import dumped, needs_browser, require_fits, unfolded
-from conftest import msr
+from conftest import Command, environment, msr
 
 import wordline
 from wordline._render import units
@@ -190,6 +192,29 @@ def test_the_report_is_self_contained(tiny: str) -> None:
     assert "connect-src" not in parser.policy, "the default forbids it"
     assert "@import" not in text.split("</style>")[0]
     assert text.count("plotly.js (cartesian - minified) v") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="reads the number of the user")
+def test_a_report_needs_no_stored_template(wordline: Command, tmp_path: Path) -> None:
+    """Compiled templates are stored in the folder for temporary files, if the user owns the place
+    in it."""
+    place, refused = tmp_path / "place", tmp_path / "refused"
+    place.mkdir()
+    refused.mkdir()
+    (refused / f"_jinja2-cache-{os.getuid()}").touch()
+    stored: list[list[int]] = []
+    for temporary in (place, place, refused):
+        done = wordline(
+            *("run", "demo", "--set", "workload.requests=100", "--out", "drawn"),
+            env=environment() | {"TMPDIR": str(temporary)},
+        )
+        assert done.returncode == 0, done.stderr
+        assert "</html>" in Path("drawn/report.html").read_text()
+        stored.append([file.stat().st_mtime_ns for file in temporary.glob("_jinja2-cache-*/*")])
+    first, second, third = stored
+    assert len(first) == 1
+    assert second == first, "the second run reads what the first stored"
+    assert third == []
 
 
 def test_the_report_shows_the_metrics_of_the_summary(tiny: str) -> None:

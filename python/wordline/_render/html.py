@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -26,6 +27,16 @@ LIBRARY = "plotly-cartesian.min.js.gz"
 CONTENTS = "<!-- contents -->"
 HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
+
+
+class CompiledTemplates(jinja2.FileSystemBytecodeCache):
+    """Compiled templates in a folder that only the user can read or write. A folder without room
+    only means that the next process compiles again."""
+
+    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        """Stores a compiled template."""
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
 
 
 def render(package: str, template: str, drawn: Mapping[str, Any], /, **known: Any) -> str:
@@ -70,7 +81,7 @@ def _contents(page: str) -> str:
 def _scripts(charts: Mapping[str, Any]) -> Markup:
     """Returns the compressed charts and library, and the script that unpacks and draws them."""
     drawn = json.dumps(charts, separators=(",", ":"), allow_nan=False).encode()
-    blocks = {"figures": gzip.compress(drawn, 9, mtime=0), "library": _packed_library()}
+    blocks = {"figures": gzip.compress(drawn, 6, mtime=0), "library": _packed_library()}
     packed = [
         f'<script type="application/gzip" id="{name}">{base64.b64encode(data).decode()}</script>'
         for name, data in blocks.items()
@@ -84,7 +95,7 @@ def _scripts(charts: Mapping[str, Any]) -> Markup:
 def _policy() -> str:
     """Returns the content security policy of a page: nothing is fetched, and only these two scripts
     run."""
-    scripts = (gzip.decompress(_packed_library()).decode(), part(TEMPLATES, "report.js"))
+    scripts = (_library(), part(TEMPLATES, "report.js"))
     hashes = " ".join(fingerprint(script) for script in scripts)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
@@ -104,9 +115,14 @@ def _packed_library() -> bytes:
 
 
 @cache
+def _library() -> str:
+    return gzip.decompress(_packed_library()).decode()
+
+
+@cache
 def _licence() -> str:
     """Returns the first lines of the library, with its name, authors and licence."""
-    lines = gzip.decompress(_packed_library())[:400].decode().split("*/")[0].splitlines()
+    lines = _library()[:400].split("*/")[0].splitlines()
     return ". ".join(line.strip("/* ") for line in lines if line.strip("/* "))
 
 
@@ -114,6 +130,15 @@ def _licence() -> str:
 def part(package: str, name: str) -> str:
     """Returns the text of a file in a package."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _compiled_templates() -> CompiledTemplates | None:
+    """Returns the store of compiled templates; None if there is no folder for it."""
+    try:
+        return CompiledTemplates()
+    except (OSError, RuntimeError):
+        return None
 
 
 @cache
@@ -125,6 +150,7 @@ def environment(package: str) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_compiled_templates(),
     )
     made.globals["many"] = units.many  # pyright: ignore[reportUnknownMemberType]: jinja2 gives it no type
     return made
