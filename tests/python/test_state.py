@@ -127,7 +127,7 @@ def test_python_resumes_with_the_same_results(busy: str) -> None:
     def stop(_progress: object) -> None:
         nonlocal calls
         calls += 1
-        if calls == 5:
+        if calls == 2:  # There are about ten a second.
             raise KeyboardInterrupt
 
     with pytest.raises(wordline.Interrupted):
