@@ -621,8 +621,8 @@ class Buffer(TypedDict):
 
 
 class HostSide(TypedDict):
-    """CPU time, lock and memory that requests and flash software used on the host (`[host_side]`).
-    Null without a host-side model."""
+    """CPU time, lock time and memory that requests and flash software took on the host
+    (`[host_side]`). Null without a host CPU model."""
 
     cores: int
     cpu_worker_s: float

@@ -96,7 +96,7 @@ def sentence(numbers: Mapping[Outcome, int], own: int) -> str:
     a published value."""
     counted = ", ".join(f"{numbers[one]} {OUTCOME_LABELS[one]}" for one in OUTCOMES)
     return (
-        f"Published numbers: {sum(numbers.values()):,}, of these {counted}. "
+        f"{many(sum(numbers.values()), 'published number')}: {counted}. "
         f"{many(own, 'further row')} {'has' if own == 1 else 'have'} no published value."
     )
 

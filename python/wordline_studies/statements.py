@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from wordline._render.units import many
 from wordline_studies.figure import Claim, Figure
 from wordline_studies.published import Statement
 
@@ -79,10 +80,10 @@ def statement_counts(found: Iterable[Judged], *, numbers: bool) -> dict[Statemen
 
 def statement_sentence(counts: Mapping[StatementOutcome, int]) -> str:
     """Returns the sentence that counts the orders and trends by outcome."""
-    total = sum(counts.values())
+    total = many(sum(counts.values()), "published order or trend", "published orders and trends")
     labels = STATEMENT_LABELS if counts["holds"] == 1 else STATEMENT_LABELS | {"holds": "hold"}
     counted = ", ".join(f"{counts[one]} {labels[one]}" for one in STATEMENT_OUTCOMES)
-    return f"Published orders and trends: {total:,}, of these {counted}."
+    return f"{total}: {counted}."
 
 
 def _judged(statement: Statement, claims: Sequence[tuple[Figure, Claim]]) -> Judged:

@@ -42,7 +42,7 @@ def test_hits_and_misses_sum_to_the_pages_read():
     assert cache["resident_pages"] <= cache["capacity_pages"]
 
 
-def test_a_suspected_queue_saves_fills_and_zero_migration_saves_moves():
+def test_the_suspected_queue_saves_fills_and_zero_migration_saves_relocations():
     def of_pages(overrides: dict[str, Any]) -> Any:
         """Runs requests for single pages, one at a time, so that both runs queue requests in the
         same order."""

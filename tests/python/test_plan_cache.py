@@ -140,8 +140,8 @@ def test_the_best_list_is_the_cheapest_that_leaves_room_for_gc(place: Path) -> N
 def divided(
     requested: Pages, summary: PlanSummary, size: PlanSize, shares: list[float]
 ) -> tuple[float, float, float]:
-    """Returns cost, cached share and read share of two lists, computed with reference lists. The
-    reads that the write list serves follow from its size."""
+    """Returns the cost, cached share and read share of the cheapest division into two lists,
+    computed with reference lists. The reads that the write list serves follow from its size."""
     flash, pages = summary["flash"], size["flash_pages"]
     disk_read, disk_write = size["disk_read_us"], size["disk_write_us"]
     segment, held, best = pages // STEPS, STEPS // 2, (math.inf, 0.0, 0.0)

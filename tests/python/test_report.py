@@ -81,7 +81,7 @@ def test_every_chart_is_drawn(
 
 
 @needs_browser
-def test_foreign_text_is_escaped(tiny: str, tmp_path: Path) -> None:
+def test_untrusted_text_is_escaped(tiny: str, tmp_path: Path) -> None:
     name = "<img src=x onerror=document.title='taken'>.csv"
     seen = opened(simulated(tiny, msr(50), name), tmp_path / "profile")
     assert seen.fault is None

@@ -80,7 +80,7 @@ def test_pythons_garbage_collector_is_disabled_only_in_the_command_line_program(
 
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("args", [["mrc", "postgresql-mixed.csv.gz"], ["devices"]])
-def test_objects_of_a_command_are_not_traversed_at_its_end(args: list[str]) -> None:
+def test_garbage_collector_skips_the_objects_of_a_command_at_exit(args: list[str]) -> None:
     own = f"import gc, sys\nfrom wordline.cli import main\nsys.argv[1:] = {args!r}\nmain()\n"
     says = "print(); print(gc.isenabled(), gc.get_freeze_count() > 0)"
     assert python(own + says).splitlines()[-1] == f"{args == ['devices']} True"

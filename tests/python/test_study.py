@@ -123,7 +123,7 @@ ROWS = [
 ]
 """A row of each outcome, after a row without a published value."""
 COUNTED = (
-    "Published numbers: 6, of these 1 reproduced, 1 direction only, 1 contradicted, 1 fitted, "
+    "6 published numbers: 1 reproduced, 1 direction only, 1 contradicted, 1 fitted, "
     "1 not assertable, 1 not run. 1 further row has no published value."
 )
 NUMBERS = {
@@ -146,7 +146,7 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", body)).split())
 
 
-def test_the_page_counts_published_numbers_before_statements(
+def test_the_page_shows_published_numbers_before_claims(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert call(monkeypatch, compared(HOLDS)) == 0

@@ -244,8 +244,8 @@ def test_table_4_has_the_published_values() -> None:
 
 
 def test_intervals_of_a_regular_load_are_even() -> None:
-    """The most popular extent is read a hundred times or more, at intervals of Erlang's law of
-    shape 3, whose standard deviation is 0.58 of the mean."""
+    """The most popular extent is read at least a hundred times. The intervals follow an Erlang
+    distribution of shape 3, whose standard deviation is 0.58 times the mean."""
     places: dict[int, list[int]] = {}
     for at, one in enumerate(requests(REGULAR, PART)):
         places.setdefault(one.first, []).append(at)

@@ -59,8 +59,8 @@ impl Default for Array {
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
     /// Unique name of the member: up to 64 letters, digits, `-` and `_`. Equal members get this
-    /// name followed by their number, from 0. Instead of an empty name, the member is called `ssd`,
-    /// `disk`, `ram` or `cache`, followed by its position in the array.
+    /// name followed by their number, from 0. A member without a name is called `ssd`, `disk`,
+    /// `ram` or `cache`, followed by its position in the array.
     pub name: String,
     /// Number of equal members. Count.
     #[schemars(range(min = 1, max = 256))]

@@ -34,8 +34,8 @@ pub struct Overhead {
     /// Transfer time on the bus per sector. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub bus_us_per_sector: f64,
-    /// Whether the disk holds the bus from command to completion, while the arm moves and the
-    /// platter rotates, so that no other command arrives. Otherwise it releases the bus whenever it
+    /// Whether the disk holds the bus from command to completion, even while the arm moves and the
+    /// platter rotates; no other command can then arrive. Otherwise it releases the bus whenever it
     /// transfers nothing, and the buffer can serve other commands.
     pub bus_held: bool,
     /// Time to complete a read after its data has been transferred. Microseconds.

@@ -194,9 +194,9 @@ impl Miniature {
     pub fn memory(space: &Space, divisor: u32, caches: u32) -> Table {
         let pages = u64::from(space.total_pages / divisor.max(1)).max(1);
         let page = Lists::<1>::BYTES + 2 * size_of::<u32>() as u64;
-        let index = Index::memory("miniature flashes", pages).most;
+        let index = Index::memory("miniature flash devices", pages).most;
         Table::grown::<u8>(
-            "miniature flashes",
+            "miniature flash devices",
             index + page * pages * u64::from(caches),
         )
     }

@@ -15,10 +15,11 @@ use wordline_kernel::{BusyTime, Probe, Time};
 use wordline_observe::{Busy, Grid, Intervals, Merge, ObserveError, Table};
 use wordline_ssd::Observation;
 
-/// Maximum number of intervals of an automatic width for the longest response times.
+/// Maximum number of intervals of the longest response times if their width is automatic.
 pub(super) const WORST_INTERVALS: usize = 64;
 
-/// Maximum number of intervals of a chosen width; a longer run doubles the width.
+/// Maximum number of intervals of the longest response times if their width is configured; a longer
+/// run doubles the width.
 pub(super) const MAX_WORST_INTERVALS: usize = 1024;
 
 pub(super) fn worst_grid(observe: &Observe) -> Grid {

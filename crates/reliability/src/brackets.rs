@@ -63,7 +63,7 @@ struct Cell {
     place: usize,
 }
 
-/// Number of rows that are kept.
+/// Number of rows that are stored.
 const ROWS: usize = 4096;
 /// Maximum mean number of errors with a row. At higher means, most draws are near a threshold.
 const MAX_MEAN: f64 = 512.0;
@@ -72,10 +72,12 @@ const MAX_MEAN: f64 = 512.0;
 const MARGIN: f64 = 1e-6;
 /// Draws from this value on are evaluated exactly.
 const MAX_DRAW: f64 = 1.0 - 1e-5;
+/// Number of ranges of draws for each of which a row stores where its search begins.
 const GUIDES: usize = 64;
-/// Ranges of draws for which the number of errors is kept.
+/// Number of ranges of draws for which error counts are stored.
 const RANGES: usize = 256;
-/// Draws at the rates of a cell before their numbers of errors are kept by range.
+/// Number of draws in a cell of the rate grid after which its error counts are stored by range of
+/// draws.
 const FEW: u32 = 16;
 /// Mark of a range in which the number of errors varies.
 const VARIES: u16 = u16::MAX;
@@ -91,7 +93,7 @@ struct Row {
     above: Vec<f64>,
     /// Index in `above` at which the search begins, for each range of draws.
     guides: Vec<u32>,
-    /// Draws at the rates of the cell that begins with this rate, up to [`FEW`].
+    /// Number of draws at the rates of the cell that begins with this rate, up to [`FEW`].
     draws: u32,
     /// Number of errors by range of draws, at each rate of the cell, or [`VARIES`]; empty until there
     /// were [`FEW`] draws.

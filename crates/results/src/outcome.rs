@@ -37,7 +37,7 @@ pub struct Outcome {
     pub stats: StoreStats,
     /// Results of each cache, in the order of the devices.
     pub caches: Vec<CacheOutcome>,
-    /// Counts of the host-side model, if there is one.
+    /// Counts of the host CPU model, if there is one.
     pub host_side: Option<wordline_host_cpu::HostStats>,
     /// Requests issued per stream; one unnamed entry if the plan has no streams.
     pub streams: Vec<Issued>,

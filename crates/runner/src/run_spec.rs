@@ -162,7 +162,7 @@ pub enum JobError {
         "{0}: --slowdown compares streams, but the run has only one; add a second stream ([[streams]], --stream NAME=FILE), or leave --slowdown out"
     )]
     OneStream(String),
-    /// A live run has a load.
+    /// The device file of a live run defines a load.
     #[error(
         "{config}: a live device gets its requests from clients; leave {table} out of the device file"
     )]

@@ -43,7 +43,7 @@ const LAST_SLEEP: Duration = Duration::from_micros(80);
 const REST: Duration = Duration::from_micros(25);
 /// Maximum number of answers that are sent together.
 const GROUP: usize = 32;
-/// Permitted factors of a slow die.
+/// Range of the factor by which a control request may slow a die down.
 const FACTORS: RangeInclusive<f64> = 0.001..=1e6;
 /// Maximum wait without a progress report.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -124,7 +124,7 @@ pub(crate) struct Engine {
     faults: Faults,
     /// Whether the connections reject writes and TRIMs.
     is_read_only: Arc<AtomicBool>,
-    /// Pending request for a slow die.
+    /// Reply channel of a pending control request to slow a die down.
     slowing: Option<Sender<Response>>,
     power: Option<PowerCuts>,
     stop: Arc<AtomicBool>,

@@ -272,7 +272,7 @@ impl BackEnd {
         })
     }
 
-    /// Returns the features of the dies, which select the compiled code.
+    /// Returns the die features, which select the compiled variant of the die code.
     #[inline]
     pub fn features(&self) -> DieFeatures {
         self.features

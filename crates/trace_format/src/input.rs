@@ -119,7 +119,8 @@ impl Input {
         }
     }
 
-    /// Returns up to `length` of the next bytes, at most [`PROBE`], without consuming them.
+    /// Returns the next `length` bytes, or fewer at the end of the file, without consuming them.
+    /// `length` must not exceed [`PROBE`].
     pub fn peek(&mut self, length: usize) -> &[u8] {
         while self.end - self.start < length && !self.ended {
             self.fill();
@@ -300,8 +301,8 @@ impl Input {
         self.end - self.start >= length
     }
 
-    /// Returns the next `length` bytes, at most [`PROBE`], as one record. `None` at the end of the
-    /// file.
+    /// Consumes the next `length` bytes and returns them as one record; `None` at the end of the
+    /// file. `length` must not exceed [`PROBE`].
     pub fn record(&mut self, length: usize) -> Result<Option<&[u8]>, Stop> {
         let there = self.peek(length).len();
         if there == length {

@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 
 use crate::WorkloadError;
 
-/// Request of a recording or of a generated load, with its volume.
+/// Request of a trace or of a generated load, with its volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Request {
     /// Time at which the host issues the request. It is never earlier than in the previous request.
@@ -16,7 +16,7 @@ pub struct Request {
     pub offset: u64,
     /// Length; zero only for [`Op::Flush`]. Bytes.
     pub bytes: u64,
-    /// Volume or disk of the recording; zero if the format does not have volumes.
+    /// Number of the volume or disk in the trace; 0 if the format has no volumes.
     pub volume: u32,
     /// Operation of the request.
     pub op: Op,

@@ -69,8 +69,9 @@ def _named(samples: list[tuple[int | None, float]]) -> list[list[float]]:
 
 
 def _parted(op: str, latencies: list[float], levels: int) -> list[list[float]]:
-    """Splits values into groups with the least sum of squares of the logarithms, by dynamic
-    programming over at most 512 quantiles (Fisher's natural breaks)."""
+    """Splits values into groups with the least sum of squared deviations of the logarithms from
+    their group means, by dynamic programming over at most 512 quantiles (Fisher's natural
+    breaks)."""
     if len(latencies) < LEAST_SAMPLES * levels:
         raise WordlineError(
             f"{op}: {many(len(latencies), 'sample')}, too few for {many(levels, 'level')}; give "

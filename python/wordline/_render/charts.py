@@ -11,8 +11,8 @@ Step = TypeVar("Step", float, str)
 # Values of a chart: by category or series, then by series or step.
 Values: TypeAlias = Mapping[str, Mapping[str, float]]
 LABEL_CHARACTERS = 30
-"""Maximum length of a line of a category's name next to a horizontal bar, so that bars have half of
-the width of a phone."""
+"""Maximum characters per line of a category name next to a horizontal bar. Leaves half the width of
+a phone for the bars."""
 
 
 @dataclass(frozen=True)

@@ -123,11 +123,11 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
             f"of disk 5, the available excerpt: a quarter of their pages to {QUARTERS[0]} "
             f"blocks, half to {QUARTERS[0] + QUARTERS[1]:,}, all to {blocks:,}. The same is "
             "assumed for the other disks.",
-            "Less is written than in five days, in which disk 5 writes "
-            f"{TABLE[5].written_kib * 1024 / (0.03 * 2**36):.0f} times its spare blocks. But "
-            "each write takes a new update block unless its logical block has one, so the free "
-            "blocks would be used up on the first day. To start in that state, 0.1 % of the "
-            "pages are overwritten at random beforehand.",
+            "The simulated loads write less than the disks did in five days, in which disk 5 wrote "
+            f"{TABLE[5].written_kib * 1024 / (0.03 * 2**36):.0f} times the capacity of its spare "
+            "blocks. But each write takes a new update block unless its logical block already has "
+            "one, so the free blocks would be used up on the first day. To start in that state, "
+            "0.1 % of the pages are overwritten at random beforehand.",
         ],
         data={"pauses_percent": pauses},
     )

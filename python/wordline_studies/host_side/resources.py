@@ -276,21 +276,25 @@ def _cpu_rows(used: dict[tuple[str, str], float]) -> list[Row]:
             for size in SIZES
         ),
         Row(
-            "CPU use of FSSD, queue of 128 over legacy mode",
+            "CPU use of FSSD, queue depth 128 relative to legacy mode",
             used["fssd", "queued"] / used["fssd", one],
             "times",
-            PUBLISHED("4.5", "CPU use of FSSD, queue of 128 over legacy mode"),
+            PUBLISHED("4.5", "CPU use of FSSD, queue depth 128 relative to legacy mode"),
         ),
         Row(
-            "CPU use of FSSD, eight workers over one",
+            "CPU use of FSSD, eight workers relative to one",
             used["fssd", eight] / used["fssd", one],
             "times",
-            PUBLISHED("4.5", "CPU use of FSSD, eight workers over one"),
+            PUBLISHED("4.5", "CPU use of FSSD, eight workers relative to one"),
         ),
     ]
     shown = {("fssd", one), *(("fssd", f"{size} B") for size in SIZES)}
     rows += [
-        Row(f"CPU use of {_words(drive)}, {'queue of 128' if run == 'queued' else run}", value, "%")
+        Row(
+            f"CPU use of {_words(drive)}, {'queue depth 128' if run == 'queued' else run}",
+            value,
+            "%",
+        )
         for (drive, run), value in used.items()
         if (drive, run) not in shown
     ]

@@ -39,8 +39,8 @@ def latency(setup: Setup) -> Figure:
     us = {key: mean_us(one) for key, one in found.items()}
     iops = {key: one["throughput"]["iops"] for key, one in found.items()}
     ours = {
-        "response time, eight workers over one": {d: us[d, 8] / us[d, 1] for d in DRIVES},
-        "response time, eight workers over four": {d: us[d, 8] / us[d, 4] for d in DRIVES},
+        "response time, eight workers relative to one": {d: us[d, 8] / us[d, 1] for d in DRIVES},
+        "response time, eight workers relative to four": {d: us[d, 8] / us[d, 4] for d in DRIVES},
     }
     rows = [
         Row(
@@ -49,7 +49,7 @@ def latency(setup: Setup) -> Figure:
         for what, of in ours.items()
         for drive, value in of.items()
     ]
-    four = "IOPS, four workers over one, FSSD"
+    four = "IOPS, four workers relative to one, FSSD"
     rows.append(Row(four, iops["fssd", 4] / iops["fssd", 1], "times", PUBLISHED("4.7", four)))
     return Figure(
         id="4.7",
@@ -137,10 +137,12 @@ def queues(setup: Setup) -> Figure:
     ratio = {d: us[d, True] / us[d, False] for d in DRIVES}
     rows = [
         Row(
-            f"response time, queue of 128 over legacy mode, {d.upper()}",
+            f"response time, queue depth 128 relative to legacy mode, {d.upper()}",
             ratio[d],
             "times",
-            PUBLISHED("4.9", f"response time, queue of 128 over legacy mode, {d.upper()}"),
+            PUBLISHED(
+                "4.9", f"response time, queue depth 128 relative to legacy mode, {d.upper()}"
+            ),
         )
         for d in DRIVES
     ]

@@ -233,7 +233,7 @@ def _claims(
     worn = (to_lru[WEAR.title]["wdev_2"], to_gcar[WEAR.title]["wdev_2"])
     return [
         Claim(
-            "Without GC, when GCaR-CFLRU equals CFLRU, LCR gains noticeably more than either "
+            "Without GC, where GCaR-CFLRU equals CFLRU, LCR gains noticeably more than either "
             f"(more than {IN_POINTS:g} percentage points, mean of the loads), because it avoids "
             "dies with long queues",
             fmean(fresh.values()) > IN_POINTS,

@@ -159,8 +159,9 @@ def _steady(name: str, course: Course) -> Claim:
     periods = (load.reads.requests(1) + load.writes.requests(1)) / (1 << 20)
     a_period = course.drift_percent() / (periods / 3)
     return Claim(
-        f"Reason: from the second third of the run to the last, {title(name)}'s lists change by "
-        "less than a size step (1.6 %) per period of 2^20",
+        "Reason: between the second and the last third of the run, the total size of "
+        f"{title(name)}'s lists changes by less than one size step (1.6 %) per period of 2^20 "
+        "requests",
         abs(a_period) < 100 / 64,
         f"{a_period:+.1f} %",
         quick=False,

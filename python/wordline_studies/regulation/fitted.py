@@ -142,8 +142,8 @@ class _Places:
 
 
 def _measured(row: Load, count: int, random: Random) -> Iterator[tuple[float, bool]]:
-    """Yields arrival time and direction of the requests of a load, in bursts with the lengths and
-    gaps measured in traces."""
+    """Yields the arrival time and direction of each request of a load, in bursts with the lengths
+    and gaps measured in traces."""
     arrivals = Bursts(1 - row.read_percent / 100)
     between = 1e9 * arrivals.mean_length * row.duration_s / row.requests
     start, done = 0.0, 0
@@ -159,7 +159,8 @@ def _measured(row: Load, count: int, random: Random) -> Iterator[tuple[float, bo
 
 
 def _spaced(row: Load, count: int, random: Random) -> Iterator[tuple[float, bool]]:
-    """Yields arrival time and direction of the requests of a load, in bursts of fixed length."""
+    """Yields the arrival time and direction of each request of a load, in bursts of fixed
+    length."""
     between = 1e9 * SPACED * row.duration_s / row.requests
     now = 0.0
     for number in range(count):

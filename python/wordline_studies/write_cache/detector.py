@@ -99,7 +99,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
                 for name, (count, many) in fired.items()
             ),
             *(
-                Row(f"{name}: number of trainings of the small flashes", float(count), "")
+                Row(f"{name}: number of trainings of the small flash devices", float(count), "")
                 for name, count in trainings.items()
             ),
             *(Row(f"{name}", one, "%") for name, one in stale.items()),
@@ -299,7 +299,8 @@ def _claims(
             labelled(moved, 3),
         ),
         Claim(
-            "Small flashes are trained once under a steady load, and again under one that shifts",
+            "Small flash devices are trained once under a steady load, and again under one that "
+            "shifts",
             trainings["steady"] == 1 and trainings["a from 1.1 to 0.4"] >= 2,
             labelled({name: float(count) for name, count in trainings.items()}, 0),
         ),

@@ -97,8 +97,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             "Memory: windows of 8 and 40 GB at the document's size, in which every write is to a "
             f"new page. Accuracy: the first window of each load, with {len(seeds(setup))} hashes; "
             "sampling rates are scaled up by the factor by which loads are scaled down, so that "
-            "the number of sampled pages is the same, but AET samples all pages. Response times: "
-            "of caches that are empty at the start."
+            "the number of sampled pages is the same; AET samples all pages. Response times: "
+            "caches start empty."
         ),
         rows=[
             *_memory_rows(by_rate, by_size),

@@ -1,4 +1,4 @@
-"""Sources of the valid share of victims: static runs, small flashes, in-line training and an
+"""Sources of the valid share of victims: static runs, small flash devices, in-line training and an
 equation. Also steps of 1 % between known sizes."""
 
 from collections.abc import Mapping, Sequence
@@ -27,25 +27,26 @@ FILLS = 2
 """Number of times that the flash is filled to train an over-provisioning. The first fill brings it
 into its steady state."""
 NEAR, SMALL_NEAR, SMALL = 5.0, 8.0, 20.0
-"""Tolerances for the valid shares of victims of small flashes, in percentage points: if the share
-is at least `SMALL` per cent, and below."""
+"""Tolerances for the valid shares of victims of small flash devices, in percentage points: `NEAR`
+if the measured share is at least `SMALL` per cent, and `SMALL_NEAR` if it is below."""
 EMPTY = 0.01
+"""Largest valid share of victims that count as empty."""
 YOUNG_FILLS = 4
-"""Number of fills that a small flash has seen at the end of the window in which it has seen two, at
-a = 1.1. On Financial1 it has seen two."""
+"""Number of fills that a small flash device has seen at the end of the window in which it has seen
+two, at a = 1.1. On Financial1 it has seen two."""
 YOUNG = (
     "the more writes go to few pages, the more fills it takes until cold pages are in all blocks; "
-    "small flashes observe the second to the fourth fill (on Financial1 the second), and their "
-    "valid shares are right for these fills"
+    "small flash devices observe the second to the fourth fill (on Financial1 the second), and "
+    "their valid shares are right for these fills"
 )
 HASHES = (1, 2, 3, 4, 5)
 HOTTEST = (
     "victims are empty if every page of the cache was written more recently than the oldest "
-    "block; a small flash whose sample includes the hottest pages sees more writes between those "
-    "of other pages, and one without them sees fewer, so pages appear older or younger than they "
-    "are"
+    "block; a small flash device whose sample includes the hottest pages sees more writes between "
+    "those of other pages, and one without them sees fewer, so pages appear older or younger than "
+    "they are"
 )
-COLOURS = {"measured": "#3b86c6", "small flash": "#d9701a", "equation": "#8b929c"}
+COLOURS = {"measured": "#3b86c6", "small flash device": "#d9701a", "equation": "#8b929c"}
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         section="4.3, 4.4",
         measured=(
             "U, the share of valid pages in victim blocks, is taken from three sources. The first "
-            "is the eight static runs, as in the other figures. The second is small flashes "
+            "is the eight static runs, as in the other figures. The second is small flash devices "
             "inside the policy, of an eighth of the blocks; they see an eighth of the pages, "
             "chosen by hash, and are observed during their second fill. The third is the static "
             "equation. In-line training starts with the load: two fills of the flash at 15 % "
@@ -112,8 +113,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             *(row for fit in fits for row in _rows(found, fit, off[fit])),
             *(
                 Row(
-                    f"{fit}: change of the response time if U is taken from small flashes instead "
-                    "of static runs",
+                    f"{fit}: change of the response time if U is taken from small flash devices "
+                    "instead of static runs",
                     value,
                     "%",
                 )
@@ -137,7 +138,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
                 lines(
                     {
                         "measured": {str(op): 100 * u for op, u in settled[fit].items()},
-                        "small flash": dict(
+                        "small flash device": dict(
                             zip(map(str, OPS), (100 * u for u in tables[fit]), strict=True)
                         ),
                         "equation": {str(op): 100 * equation(op) for op in OPS},
@@ -162,9 +163,9 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             "u = (u' - 1) / ln u', where u is the cached share of the 95 % that is not kept free. "
             "The U of the equation is too high where victims of a write cache are empty, which "
             "changes few choices.",
-            "The writes that fill a cache before the load would train the small flashes too. "
-            "Caches with small flashes are therefore empty at the start, and so are the caches "
-            "that they are compared with.",
+            "The writes that fill a cache before the load would train the small flash devices "
+            "too. Caches with small flash devices are therefore empty at the start, and so are the "
+            "caches that they are compared with.",
             "The host waits for all of in-line training. Each piece of the load runs on a cache "
             "that has had its size from the start, which costs less than a change of size.",
             "Steps of 1 % are interpolated linearly between trained sizes. This is our "
@@ -196,7 +197,8 @@ def _settled(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> dict[int, f
 
 
 def _young(setup: Setup, paths: Loads, fit: Fit) -> dict[int, float]:
-    """Returns the U of the static runs during the fills by the load that small flashes observe."""
+    """Returns the U of the static runs during the fills by the load that small flash devices
+    observe."""
     on, trace = paths[str(fit)]
     ends = (on.pages, (YOUNG_FILLS if fit.is_skewed else FILLS) * on.pages)
     cells = partial(setup, str(fit), on, trace, [(op, end) for op in OPS for end in ends])
@@ -220,7 +222,7 @@ def edge(measured: Mapping[int, float]) -> set[int]:
 
 
 def _hashed(setup: Setup, paths: Loads, fit: Fit) -> list[Sequence[float]]:
-    """Returns the tables of U of small flashes with other samples."""
+    """Returns the tables of U of small flash devices with other samples."""
     scheme = Dynamic(fit.row.window, CLEAR, utilisation=MINIATURE)
     one, unused = {str(fit): paths[str(fit)]}, {str(fit): [0.0] * len(OPS)}
     return [
@@ -240,7 +242,7 @@ def _hashed_claims(
     others = [value for op, value in spread.items() if op not in edges]
     return [
         Claim(
-            f"The error depends on the hash: the U of small flashes under {fit} varies over "
+            f"The error depends on the hash: the U of small flash devices under {fit} varies over "
             f"{len(HASHES)} hashes by more than {NEAR:g} percentage points at the "
             "over-provisioning where victims become empty, and by less elsewhere",
             max(spread[op] for op in edges) > NEAR > max(others),
@@ -254,7 +256,7 @@ def _rows(found: Fitted, fit: Fit, off: Mapping[int, float]) -> list[Row]:
     by_equation = found.dynamic[fit][Dynamic(fit.row.window, CLEAR, ANALYTIC)]
     return [
         Row(
-            f"{fit}: largest difference between U of small flashes and measured U",
+            f"{fit}: largest difference between U of small flash devices and measured U",
             max(map(abs, off.values())),
             "points",
         ),
@@ -283,22 +285,23 @@ def _claims(
     slower = {str(fit): abs(above[fit]) for fit in even}
     claims = [
         Claim(
-            "U of small flashes is within 5 percentage points of the measured U, and within 8 if "
-            "that is below 20 %, except where victims become empty (Zipf's law up to a = 0.9)",
+            "U of small flash devices is within 5 percentage points of the measured U, or within 8 "
+            "if the measured U is below 20 %, except where victims become empty (Zipf's law up to "
+            "a = 0.9)",
             not inside,
             "; ".join(inside) or "all",
             quick=False,
         ),
         Claim(
-            "U of small flashes is within these tolerances (5 and 8 percentage points) where "
+            "U of small flash devices is within these tolerances (5 and 8 percentage points) where "
             "victims become empty, too",
             not at_edge,
             "; ".join(at_edge) or "all",
             HOTTEST,
         ),
         Claim(
-            "With U of small flashes, the dynamic cache has the response time that it has with "
-            "measured U (within 5 %, empty at the start; Zipf's law up to a = 0.9)",
+            "With U of small flash devices, the dynamic cache has the response time that it has "
+            "with measured U (within 5 %, empty at the start; Zipf's law up to a = 0.9)",
             max(slower.values()) <= 5,
             labelled(slower),
         ),
@@ -313,24 +316,24 @@ def _claims(
     return [
         *claims,
         Claim(
-            "U of small flashes is within these tolerances (5 and 8 percentage points) at a = 1.1 "
-            "and on Financial1",
+            "U of small flash devices is within these tolerances (5 and 8 percentage points) at "
+            "a = 1.1 and on Financial1",
             not skewed,
             "; ".join(skewed) or "all",
             YOUNG,
             quick=False,
         ),
         Claim(
-            "U of small flashes is within these tolerances (5 and 8 percentage points) of the U "
-            "that is measured from the second to the fourth fill at a = 1.1, and in the second "
-            "fill on Financial1",
+            "U of small flash devices is within these tolerances (5 and 8 percentage points) of "
+            "the U measured from the second to the fourth fill at a = 1.1, and in the second fill "
+            "on Financial1",
             not then,
             "; ".join(then) or "all",
             quick=False,
         ),
         Claim(
-            "With U of small flashes, the dynamic cache has the response time that it has with "
-            "measured U at a = 1.1 and on Financial1, too (within 5 %)",
+            "With U of small flash devices, the dynamic cache has the response time that it has "
+            "with measured U at a = 1.1 and on Financial1, too (within 5 %)",
             max(slower.values()) <= 5,
             labelled(slower),
         ),

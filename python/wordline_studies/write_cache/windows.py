@@ -23,8 +23,8 @@ STEADY = (
     "neither the smallest nor the largest"
 )
 ALTERNATING, PHASES, PHASE = (1.1, 0.4), 4, 4
-"""Exponents of the load whose skew alternates, the number of its phases, and the writes of each in
-flash capacities."""
+"""Exponents of the load whose skew alternates, the number of its phases, and the amount written per
+phase, in flash capacities."""
 TRIED = (1.0, 1.5, 2.0, 3.0, 4.0)
 """Windows under this load, in flash capacities."""
 

@@ -18,7 +18,7 @@ fn hits(policy: &str, requests: &Requests) -> [u64; 3] {
 }
 
 #[test]
-fn hit_counts_of_a_million_requests_equal_libcachesim() {
+fn hit_counts_of_a_million_requests_match_libcachesim() {
     let requests = Requests::from_keys(zipf::keys(1_000_000)).unwrap();
     let expected = [
         (r#""lru""#, [310_363, 488_818, 669_840]),

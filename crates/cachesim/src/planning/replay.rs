@@ -20,6 +20,7 @@ const BEAT: usize = 1 << 12;
 const BLOCKS_OF_A_DIE: u32 = 64;
 /// Index of the read list.
 const READS: usize = 0;
+/// Index of the write list.
 const WRITES: usize = 1;
 
 /// Leading requests to replay, and the disk.
@@ -172,8 +173,8 @@ impl FlashQueue {
             fresh: space.total_pages.into(),
         }
     }
-    /// Reads and programs pages, starting at `at`, or later if the queue is busy until then.
-    /// Returns the completion time.
+    /// Reads and programs pages, starting at `at`, or as soon as the flash is free if that is
+    /// later. Returns the completion time.
     fn serve(&mut self, at: Time, reads: u32, programs: u32) -> Time {
         if reads + programs == 0 {
             return at;

@@ -60,8 +60,8 @@ fn spread(array: &Array, layout: &Layout) -> u32 {
     (0..PLANES).map(of).max().unwrap()
 }
 
-/// Fills the device and then writes only its first tenth, at random. Returns the
-/// result of [`written`].
+/// Fills the device and then writes only its first tenth, at random. Returns the result of
+/// [`written`].
 fn skewed(plan: &Plan, writes: u64) -> ([u32; 2], u64) {
     written(plan, writes, u64::from(plan.user_pages / 10))
 }
@@ -89,8 +89,9 @@ fn written(plan: &Plan, writes: u64, hot: u64) -> ([u32; 2], u64) {
     ([first, second], one + other)
 }
 
-/// Returns a number of writes that causes hundreds of erases of each block in use. In block mapping
-/// a write costs half an erase or more; in the other mappings a block of writes costs one erase.
+/// Returns a number of writes that causes hundreds of erases of each block in use. With block
+/// mapping, a write costs half an erase or more; with the other mappings, a block's worth of writes
+/// costs one erase.
 fn writes(family: &Family) -> u64 {
     if family.name() == "block" {
         40_000

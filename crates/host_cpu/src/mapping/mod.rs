@@ -75,8 +75,8 @@ pub trait Map {
     fn loads(&self) -> Loads {
         Loads::default()
     }
-    /// Recovers a map whose memory was lost. Pages that were newer than their flash copies are
-    /// restored from spare areas.
+    /// Recovers the map after its memory was lost. Map pages that were dirty are restored from
+    /// spare areas.
     fn recover(&mut self) {}
 }
 

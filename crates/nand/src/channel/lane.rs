@@ -72,7 +72,7 @@ pub(super) struct Suspended {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Lane<D> {
-    /// Owner's data of the die.
+    /// The owner's per-die data.
     pub(super) own: D,
     pub(super) channel: u32,
     pub(super) state: State,
@@ -90,7 +90,7 @@ pub(super) struct Lane<D> {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Bus<B> {
-    /// Owner's data of the bus.
+    /// The owner's per-bus data.
     pub(super) own: B,
     pub(super) held: bool,
     /// Current bus holder, or the last one if the bus is free.

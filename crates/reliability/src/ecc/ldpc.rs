@@ -20,7 +20,7 @@ pub struct Ldpc {
     /// Data in a codeword. Bits.
     #[schemars(range(min = 8, max = 1_048_576))]
     pub data_bits: u32,
-    /// Reference voltages of each sense level, the hard decision first. Count.
+    /// Number of reference voltages at each sense level, the hard decision first. Count.
     #[schemars(inner(range(min = 1, max = 4096)))]
     pub voltages: Vec<u32>,
     /// Share of errors per codeword that each sense level corrects. The defaults are thresholds of

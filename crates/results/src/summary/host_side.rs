@@ -9,8 +9,8 @@ use super::figures::ratio;
 use crate::outcome::Outcome;
 
 section! {
-    /// CPU time, lock and memory that requests and flash software used on the host (`[host_side]`).
-    /// Null without a host-side model.
+    /// CPU time, lock time and memory that requests and flash software took on the host
+    /// (`[host_side]`). Null without a host CPU model.
     #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
     #[schemars(rename = "HostSide")]
     pub struct HostSideSummary by of(of: &HostOfRun);
@@ -82,7 +82,7 @@ impl HostOfRun {
 }
 
 impl HostSideSummary {
-    /// Returns the section, or `None` without a host-side model. `span` is the simulated time since
+    /// Returns the section, or `None` without a host CPU model. `span` is the simulated time since
     /// measuring began.
     pub(super) fn new(outcome: &Outcome, span: Time) -> Option<Self> {
         Some(Self::of(&HostOfRun {

@@ -135,7 +135,7 @@ section! {
     buffer: Option<BufferSummary> = BufferSummary::new(&run.outcome.plan, &run.outcome.record, &run.outcome.devices, &run.mean_energy);
     /// Flash cache. Null unless the store is flash in front of another device.
     cache: Option<CacheSummary> = CacheSummary::of_store(run.outcome, run.span);
-    /// Host side of the store. Null without a host-side model.
+    /// Host side of the store. Null without a host CPU model.
     host_side: Option<HostSideSummary> = HostSideSummary::new(run.outcome, run.span);
     /// Hard disks, at any level of the store. Empty without hard disks.
     disks: Vec<DiskSummary> = run.of_kind(&run.outcome.stats.disks, DiskSummary::new);

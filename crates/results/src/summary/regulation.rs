@@ -17,7 +17,8 @@ pub struct ByMode {
     pub low: u64,
     /// Pages in high mode.
     pub high: u64,
-    /// Pages in reduced mode: the time of medium mode, with less wear.
+    /// Pages in reduced mode: programmed as fast as in medium mode, with less wear, and read as
+    /// slowly as in low mode.
     pub reduced: u64,
 }
 

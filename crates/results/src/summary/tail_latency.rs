@@ -96,8 +96,8 @@ pub struct ExcessOf {
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Above")]
 pub struct AboveSummary {
-    /// Limit of the excess: 0, then 1, 2 and 5 in each power of ten from 1 us to 1000 s, up to the
-    /// first that no request exceeds.
+    /// Limit of the excess: 0, then 1, 2 and 5 times each power of ten from 1 us to 1000 s, up to
+    /// the first limit that no request exceeds.
     pub excess_us: f64,
     /// Requests with an excess above the limit. Exact.
     pub requests: u64,

@@ -246,8 +246,9 @@ impl<'a> Intake<'a> {
     pub(super) fn samples_responses(&self) -> bool {
         matches!(self.replay, Replay::OpenLoop { .. })
     }
-    /// Handles a served request: an open loop samples its response time, a closed loop calls
-    /// [`Self::completed`]. Returns `true` if the closed loop ends.
+    /// Handles a completed request whose [`Completion`] is known. An open loop samples its response
+    /// time; otherwise, [`Self::completed`] handles the request. Returns `true` if a closed loop
+    /// ends.
     #[inline]
     pub(super) fn served(&mut self, now: Time, done: &Completion) -> bool {
         if let Replay::OpenLoop { .. } = self.replay {

@@ -58,7 +58,8 @@ pub(super) struct Failures {
     pub is_ending: bool,
     /// Host pages whose program will fail without a spare block.
     pub unwritten: FxHashSet<Ppn>,
-    /// Blocks with a failure for which no spare block is left; later programs there fail, too.
+    /// Failed blocks for which no spare block is left; later programs and erases of these blocks
+    /// also fail.
     broken: Vec<Block>,
     /// Page that still holds the data, by the page to which they could not be copied.
     kept: FxHashMap<Ppn, Ppn>,

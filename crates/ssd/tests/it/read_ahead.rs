@@ -88,8 +88,8 @@ fn fill(ssd: &mut Ssd<Map>, fill_pages: u32) {
     ssd.precondition(&precondition, |_| true).unwrap();
 }
 
-/// Reads pages of one die, each given with its arrival. Returns the completion times, the read time
-/// of the array, and the numbers of pages read ahead and used.
+/// Reads pages of one die at the given arrival times. Returns the completion times, the array read
+/// time, and the numbers of pages read ahead and of those used.
 fn reads(abort_us: Option<u32>, pages: &[(u64, u64)]) -> (Vec<u64>, u64, [u64; 2]) {
     let mut ssd = filled(&plan(ONE, abort_us));
     let requests: Vec<_> = pages

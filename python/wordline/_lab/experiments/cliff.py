@@ -258,8 +258,8 @@ def _plots(
     figures: Mapping[str, Any],
     at_s: float | None,
 ) -> list[Plot]:
-    """Draws rate and longest response time over time, scaled to the whole device, with the first GC
-    run and the levels of the verdict."""
+    """Draws the rate and the longest response time over time, scaled to the whole device. Marks the
+    first GC run and the rates before the cliff and in steady state."""
     width = wide[0].end_s
     seconds, unit = units.axis(wide[-1].end_s * bench.scale)
     times = [float(f"{(one.end_s - width / 2) * bench.scale / seconds:.6g}") for one in wide]

@@ -427,7 +427,7 @@ fn a_partial_write_that_is_not_programmed_goes_to_the_disk_with_the_rest() {
         }
         assert!(
             ended > 5,
-            "only {ended} flashes failed during the partial write"
+            "only {ended} flash devices failed during the partial write"
         );
     }
 }
