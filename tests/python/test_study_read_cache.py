@@ -59,7 +59,7 @@ def test_loads_have_the_length_of_the_table(name: str) -> None:
 def test_loads_are_scaled_down_to_a_minimum_number_of_pages(name: str) -> None:
     setup = Setup()
     own, pages = part(setup, name), (TABLE | OTHERS)[name].pages
-    assert pages / (own + 1) < 350_000 <= pages / own
+    assert pages / (own + 1) < 600_000 <= pages / own
     lines = written(setup, [name])[name].read_text().splitlines()
     assert len(lines) - 1 == sum(1 for _ in requests(name, own))
 

@@ -40,8 +40,8 @@ class Load:
     web: bool
     eights: float = 0.0
     regular: int = 0
-    """Shape of the Erlang law of the intervals between two reads of an extent; 0 for independent
-    reads."""
+    """Shape of the Erlang distribution of the intervals between two reads of an extent; 0 for
+    independent reads."""
 
 
 TABLE = {
@@ -52,9 +52,10 @@ TABLE = {
     "msnfs": Load(4_980_736, 0, 0.64, web=False, eights=0.287),
 }
 FULL_PART, QUICK_PART = 4, 256
-FEWEST_PAGES = 350_000
+FEWEST_PAGES = 600_000
 """Smallest number of pages that a scaled load reads, except with `--quick`. A load is divided by
-the greatest whole number that leaves this many; fewer pages cause too few erases."""
+the greatest whole number that leaves this many. With 350,000, FLRU's share of saved erases at 15 %
+over-provisioning is 2 percentage points smaller than at full size, and has another outcome."""
 SPARE = 1.1
 """Time for which regular reads are drawn, divided by the expected length of the load."""
 UNIFORM, REGULAR = "uniform", "regular"
@@ -118,8 +119,8 @@ def requests(name: str, part: int) -> Iterator[Request]:
 def _regular(
     load: Load, random: Random, extents: list[tuple[int, int]], weights: list[float], part: int
 ) -> Iterator[Request]:
-    """Yields the reads of extents at intervals of Erlang's law. The load starts at a random point
-    of an interval."""
+    """Yields reads of the extents; the intervals between the reads of an extent are
+    Erlang-distributed. The load starts at a random point within an interval."""
     volume = sum(weight * pages for weight, (_, pages) in zip(weights, extents, strict=True))
     reads: list[tuple[float, int]] = []
     for chosen, weight in enumerate(weights):
