@@ -175,7 +175,7 @@ def test_jobs_end_by_size_or_time(tmp_path: Path) -> None:
 
 
 def test_time_based_jobs_end_on_time(tmp_path: Path) -> None:
-    """Runs a closed loop and a rate concurrently. Each job has its own runtime."""
+    """Runs a closed-loop job and a fixed-rate job concurrently. Each has its own runtime."""
     text = """[global]
 time_based
 size=10%

@@ -64,7 +64,7 @@ def test_status_is_the_summary_so_far(tiny: str) -> None:
     assert live["simulated_s"] >= summary["time"]["last_completion_s"]
 
 
-def test_requests_for_the_status_do_not_change_the_run(tiny: str) -> None:
+def test_status_requests_do_not_change_the_run(tiny: str) -> None:
     def digest(asks: bool) -> str:
         with wordline.serve(tiny) as device, connected(device.socket) as client:
             for part in range(20):

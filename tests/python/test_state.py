@@ -187,7 +187,7 @@ def test_a_prepared_device_equals_a_preconditioned_device(busy: str, wordline: C
     assert not Path("other").exists()
 
 
-def test_files_that_are_not_states_are_rejected_by_name(busy: str, wordline: Command) -> None:
+def test_files_that_are_not_states_are_rejected_and_named(busy: str, wordline: Command) -> None:
     Path("no.wls").write_text("nothing")
     wordline("prepare", busy, "-o", "device.wls")
     Path("here").mkdir()

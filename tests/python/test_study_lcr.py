@@ -154,11 +154,11 @@ def test_clean_replacements_match_the_document(name: str, percent: int) -> None:
 
 
 def test_as_many_pages_leave_dirty_as_become_dirty() -> None:
-    """Reason why CFLRU gains only by write hits.
+    """Reason why CFLRU gains only through additional write hits.
 
-    Its fewer dirty evictions equal its additional write hits plus the dirty pages left at the end.
-    The tolerance is a tenth: a write to a page that is being loaded or evicted counts as a miss,
-    but makes no new page dirty.
+    Relative to LRU, the reduction in dirty evictions equals the additional write hits plus the
+    additional dirty pages left at the end. The tolerance is a tenth: a write to a page that is
+    being loaded or evicted counts as a miss, but makes no new page dirty.
     """
     lru, cflru = (played("web_0", 60_000, policy)["buffer"] for policy in (LRU, CFLRU))
     assert lru

@@ -232,7 +232,7 @@ def test_claims_on_times_can_fail_and_hold() -> None:
     assert not _holds(claims.times(slower), "O-003")
 
 
-def test_a_claim_lists_exactly_the_falls_of_hits_that_refute_it() -> None:
+def test_a_claim_lists_exactly_the_falls_in_hits_that_refute_it() -> None:
     """The detail names the same exceptions that decide the claim."""
     curve = _curve(SAMPLE)
     for fall, holds in ((0.09, True), (0.11, False)):

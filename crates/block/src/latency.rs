@@ -160,7 +160,7 @@ parts! {
     seek, "seek", "#8c564b", Spent,
         "Arm movement, head switches and write settling of a disk; all positioning if the model has no positions.";
     rotation, "rotation", "#e377c2", Spent,
-        "Rotation of a disk to the sectors.";
+        "Waiting until the sectors have rotated under the head of a disk.";
     transfer, "disk transfer", "#d98f5f", Spent,
         "Data transfer of a disk: sectors passing under its head, and the rest of their transfer on its bus.";
 }

@@ -51,7 +51,7 @@ pub struct Input {
     pub trims: u64,
     pub flushes_ignored: u64,
     pub lines_skipped: u64,
-    /// Reads and writes of single pages. Count.
+    /// Pages read or written, each counted once per request. Count.
     pub page_requests: u64,
     pub page_reads: u64,
     pub page_writes: u64,

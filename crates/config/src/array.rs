@@ -52,17 +52,17 @@ impl Default for Array {
     }
 }
 
-/// Member of an array, or several equal members. Its device is described by the tables at the top
-/// of the file, or by a preset. The member's own tables override both. A member with only a
+/// Member of an array, or several identical members. Its device is described by the tables at the
+/// top of the file, or by a preset. The member's own tables override both. A member with only a
 /// `[disk]` table is a hard disk, and one with only a `[ram]` table is a RAM disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
-    /// Unique name of the member: up to 64 letters, digits, `-` and `_`. Equal members get this
+    /// Unique name of the member: up to 64 letters, digits, `-` and `_`. Identical members get this
     /// name followed by their number, from 0. A member without a name is called `ssd`, `disk`,
     /// `ram` or `cache`, followed by its position in the array.
     pub name: String,
-    /// Number of equal members. Count.
+    /// Number of identical members. Count.
     #[schemars(range(min = 1, max = 256))]
     pub count: u32,
     /// Preset that describes the member, instead of the tables of this file: a device, an array or

@@ -167,8 +167,7 @@ pub struct Nand {
     /// Address fields that must match in a multi-plane command. `page-offset`: the offset of the
     /// page in its block. `page-and-block-offset`: also the offset of the block in its plane.
     pub plane_rule: PlaneRule,
-    /// Cell type. The read and program times of a page depend on the bit of the cells that it
-    /// stores.
+    /// Cell type. The read and program times of a page depend on which bit of its cells it uses.
     pub cell: Cell,
     /// Dies, planes, blocks and pages of a package.
     pub geometry: Geometry,

@@ -1,5 +1,5 @@
-//! Standalone package: a stream of requests or a block migration on one package, without FTL and
-//! host (Jung 2013, section 2.8).
+//! Standalone package: a stream of requests or a block migration on one package, without an FTL or
+//! a host (Jung 2013, section 2.8).
 //!
 //! Only the `[nand]` tables of a configuration are used. The package has a bus of its own.
 

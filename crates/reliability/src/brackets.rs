@@ -72,7 +72,7 @@ const MAX_MEAN: f64 = 512.0;
 const MARGIN: f64 = 1e-6;
 /// Draws from this value on are evaluated exactly.
 const MAX_DRAW: f64 = 1.0 - 1e-5;
-/// Number of ranges of draws for each of which a row stores where its search begins.
+/// Number of ranges of draws for which a row stores the start of its search.
 const GUIDES: usize = 64;
 /// Number of ranges of draws for which error counts are stored.
 const RANGES: usize = 256;

@@ -41,7 +41,7 @@ def guarded(work: Callable[[], object]) -> int:
             raise
         return fault(
             f"internal error of Wordline ({type(error).__name__}: {error}); "
-            "please report it, with the output of the same command under WORDLINE_DEBUG=1",
+            "please report it, with the output of the same command run with WORDLINE_DEBUG=1",
             FAILED,
         )
 

@@ -275,7 +275,7 @@ def _stages(found: Reports) -> Figure:
         section="2.8.3",
         measured=(
             f"Time by stage for the migration of {BLOCKS[-1]} blocks of figure 2.15. "
-            "Overlapping stages are counted in each."
+            "Time in which stages overlap counts towards each of them."
         ),
         rows=[
             Row(f"{name}: time of data transfers on the bus", ps / 1e9, "ms")

@@ -293,8 +293,8 @@ def _claims(
             quick=False,
         ),
         Claim(
-            "U of small flash devices is within these tolerances (5 and 8 percentage points) where "
-            "victims become empty, too",
+            "U of small flash devices is also within these tolerances (5 and 8 percentage points) "
+            "where victims become empty",
             not at_edge,
             "; ".join(at_edge) or "all",
             HOTTEST,

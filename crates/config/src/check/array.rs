@@ -147,7 +147,7 @@ fn devices(array: &Array) -> u64 {
     members.fold(0, u64::saturating_add)
 }
 
-/// Returns each member separately, with its name. Equal members are repeated.
+/// Returns each member separately, with its name. Identical members are repeated.
 fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
     let mut singles: Vec<Single<'_>> = Vec::new();
     for (place, said) in array.members.iter().enumerate() {

@@ -66,8 +66,8 @@ fn skewed(plan: &Plan, writes: u64) -> ([u32; 2], u64) {
     written(plan, writes, u64::from(plan.user_pages / 10))
 }
 
-/// Fills the device and then writes its first `hot` pages at random. Returns the spread after half
-/// of the writes and at their end, and the number of erases.
+/// Fills the device and then writes its first `hot` pages at random. Returns the spread of erase
+/// counts after half of the writes and after all of them, and the number of erases.
 fn written(plan: &Plan, writes: u64, hot: u64) -> ([u32; 2], u64) {
     let mut map = Map::new(plan);
     let mut array = Array::new(plan.layout, u32::MAX);

@@ -71,7 +71,7 @@ pub trait Map {
     /// Accesses the pages that hold a range of units, for operation `op`, if the map is partly in
     /// flash. Appends each access to `touches`, in order of address.
     fn touch(&mut self, _units: Units, _op: Op, _touches: &mut Vec<Touch>) {}
-    /// Returns the hits and misses of the map's pages; 0 for a map that is not cached.
+    /// Returns the hits, misses and write-backs of the map's pages; 0 for a map that is not cached.
     fn loads(&self) -> Loads {
         Loads::default()
     }

@@ -171,8 +171,8 @@ fn published_optimum_gives_the_published_sizes() {
     assert_eq!(4_000_000 - sizes.pages(), 1_440_000);
 }
 
-/// There are (1/step - 1) (1/step + 1) divisions, for steps of 256 MB of 4 GB and of 16 GB. The
-/// scan counts in whole steps, so it does not miss r = 1.
+/// With n steps, there are (n - 1)(n + 1) divisions. Steps of 256 MB give n = 16 for 4 GB and
+/// n = 64 for 16 GB. The scan counts in whole steps, so it does not miss r = 1.
 #[test]
 fn every_division_is_compared_once() {
     for (steps, evaluations) in [(16, 255), (64, 4095), (100, 9999)] {

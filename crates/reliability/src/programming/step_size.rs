@@ -43,7 +43,7 @@ pub struct StepSize {
     /// Transfer time per bit read from each cell (beta). Microseconds.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub transfer_us: f64,
-    /// Reference voltages of each sense level. Count.
+    /// Number of reference voltages at each sense level. Count.
     #[schemars(inner(range(min = 1, max = 4096)))]
     pub voltages: Vec<u32>,
     /// Raw bit error rate that each sense level corrects. The defaults are thresholds of a

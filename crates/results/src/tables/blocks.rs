@@ -67,7 +67,7 @@ pub fn wear(outcome: &Outcome) -> Result<Table, ObserveError> {
     })
 }
 
-/// Maximum number of rows in the table of wear.
+/// Maximum number of rows in the wear table.
 const MAX_WEAR_ROWS: u32 = 1024;
 
 /// Run of neighbouring blocks of a plane.

@@ -208,8 +208,8 @@ fn trim_whose_erase_fails_completes() {
     assert!(ssd.stats().failures.unwrap().host_failures > 1);
 }
 
-/// Data that a buffer destages to a read-only device are lost with an error, which is reported to
-/// every request that needs them durable and to reads. The flash never returns older data instead.
+/// Data that a buffer destages to a read-only device is lost. Every request that needs this data
+/// durable, and every read of it, ends with an error. The flash never returns older data instead.
 /// Later host writes and TRIMs end with an error.
 #[test]
 fn failed_destage_is_reported_as_an_error() {

@@ -489,8 +489,9 @@ fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
     (cuts, tally.ahead[1])
 }
 
-/// Returns the next request of a mixed load. Most requests read the page with their own number; one
-/// in six writes a few pages anywhere, and one in twelve trims some.
+/// Returns the next request of a mixed load. Most requests read the page whose number is that of
+/// the request, modulo the device size; one in six writes a few pages anywhere, and one in twelve
+/// trims some.
 fn mixed(user_bytes: u64, number: u64, random: &mut Rng) -> (Op, u64, u64) {
     let (_, offset, bytes) = load(0.0, 6).next(user_bytes, random);
     match random.below(12) {

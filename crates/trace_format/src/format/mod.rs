@@ -62,8 +62,8 @@ macro_rules! formats {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Format => $name),+ }
             }
-            /// Returns the usual extension of file names, which precedes the extension of the
-            /// compression.
+            /// Returns the usual file name extension, which precedes a compression extension such
+            /// as `.gz`.
             pub const fn extension(self) -> &'static str {
                 match self { $(Self::$Format => $extension),+ }
             }

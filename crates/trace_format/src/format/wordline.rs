@@ -33,8 +33,8 @@ pub(super) fn detect(probe: &Probe) -> bool {
     probe.begins(HEADER.as_bytes())
 }
 
-/// Returns `true` if the first line is a request without a header, or a header with most columns in
-/// different words, such as `Time, Op, Offset`.
+/// Returns `true` if the first line is a request without a header, or a header in which most of the
+/// five column names appear in another form, such as `Time, Op, Offset`.
 pub(super) fn resembles(probe: &Probe) -> bool {
     let Some(line) = probe.lines().next() else {
         return false;

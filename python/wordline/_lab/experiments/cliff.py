@@ -190,8 +190,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 
 
 def _rounds(series: Mapping[str, Sequence[Any]]) -> list[float]:
-    """Returns the rates in MB/s of 25 equal rounds of the run, without rounds in which nothing was
-    written."""
+    """Returns the rates in MB/s of 25 equal rounds of the run, excluding rounds in which nothing
+    was written."""
     width = (series["end_s"][-1] - series["start_s"][0]) / ROUNDS
     return [mb for mb in intervals(series, width)["mb_per_s"] if mb > 0]
 

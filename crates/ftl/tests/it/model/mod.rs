@@ -265,7 +265,7 @@ struct Known {
     issued: u64,
     /// Version that a look-up must find; 0 if none.
     current: u64,
-    /// Newest complete version since the last power cut.
+    /// Newest complete version. After a power cut, the version that recovery found, if any.
     done: u64,
     /// Latest trimmed version. After a power cut, it and earlier versions may or may not be found.
     trimmed: u64,
@@ -1146,7 +1146,7 @@ impl Device {
         self.compare();
     }
     /// Checks that a page is found in its last complete version. A trimmed page may be found in any
-    /// version, or not at all.
+    /// version up to the trimmed one, or not at all.
     fn check_recovered(&mut self, page: Lpn) {
         let found = self.map.lookup(page);
         let content = found.map(|place| {
