@@ -130,8 +130,8 @@ def test_faulty_clients_do_not_affect_other_clients(device: wordline.LiveDevice)
 
 
 def test_requests_of_a_client_overlap(tiny: str) -> None:
-    """Programs on two dies overlap: together they keep the device busy for little more than half the
-    time."""
+    """Programs on two dies overlap: together they keep the device busy for little more than half
+    the time."""
 
     def busy_s(together: bool) -> float:
         with wordline.serve(tiny) as device, connected(device.socket) as client:
