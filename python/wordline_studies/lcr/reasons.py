@@ -13,7 +13,16 @@ from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.lcr.claims import READING, WRITING
 from wordline_studies.lcr.loads import RESIZED_LOADS, written
 from wordline_studies.lcr.policies import CFLRU, GCAR, LCR, LRU, Values, further, less
-from wordline_studies.lcr.runs import WHOLE, WORN, case, deviation_us, playback, wanted
+from wordline_studies.lcr.runs import (
+    PART,
+    WHOLE_BLOCKS,
+    WORN,
+    case,
+    deviation_us,
+    part,
+    playback,
+    wanted,
+)
 from wordline_studies.measures import latency_us
 from wordline_studies.outcome import IN_POINTS
 
@@ -28,19 +37,27 @@ Key = tuple[str, str, str]
 @dataclass(frozen=True)
 class Variant:
     """A variant: factor on the arrival rate, arrivals in bursts or one at a time, bursts of reads,
-    and settings of the device."""
+    settings of the device, and factor on its size."""
 
     title: str
     faster: float = 1.0
     bursts: bool = True
     reads: Bursts = READS
     settings: dict[str, Value] = field(default_factory=dict[str, Value])
+    larger: int = 1
+
+    def overrides(self, setup: Setup) -> dict[str, Value]:
+        """Returns the settings that override those of the scaled device."""
+        if self.larger == 1:
+            return self.settings
+        blocks = WHOLE_BLOCKS // part(setup) * self.larger
+        return {**self.settings, "nand.geometry.blocks_per_plane": blocks}
 
 
 BASE = Variant("as in figure 5")
 CALM = Variant("single requests", bursts=False)
 LONG_READS = Variant("reads in bursts like those of writes", reads=WRITES)
-FRESH = Variant("no GC", settings=WHOLE)
+FRESH = Variant("no GC", larger=PART)
 WEAR = Variant("overwritten device", settings=WORN)
 SHARED = Variant("8 channels of 8 packages", settings={"ssd.channels": 8, "ssd.ways": 8})
 VARIANTS = (
@@ -91,7 +108,7 @@ def _cases(setup: Setup, variants: Sequence[Variant]) -> dict[Key, Case]:
                 f"{load}, {variant.title}",
                 paths[f"{load}, {variant.title}"],
                 policy,
-                more=variant.settings,
+                more=variant.overrides(setup),
             )
             for load in WRITING
             for variant in variants
