@@ -3,6 +3,7 @@
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from wordline_studies.lcr.loads import (
     written,
 )
 from wordline_studies.lcr.policies import ALL, CFLRU, GCAR, LCR, LRU, chosen, further, less
+from wordline_studies.lcr.reasons import BASE, FRESH
 from wordline_studies.lcr.runs import (
     DEVICE,
     PUBLISHED,
@@ -243,3 +245,15 @@ def test_the_option_full_is_rejected_if_it_has_no_effect(
     assert cli.main(["study", *options]) == 2
     assert said in capsys.readouterr().err
     assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_the_device_without_gc_is_larger_than_that_of_the_load(tmp_path: Path, full: bool) -> None:
+    setup, key = Setup(full=full), "nand.geometry.blocks_per_plane"
+    blocks: dict[str, Any] = {
+        variant.title: case(
+            setup, "proj_0", tmp_path, LRU, more=variant.overrides(setup)
+        ).overrides[key]
+        for variant in (BASE, FRESH)
+    }
+    assert blocks[FRESH.title] == 8 * blocks[BASE.title]

@@ -23,8 +23,9 @@ REQUESTS = {"ts_0": 260_000, "web_0": 260_000, "wdev_2": 260_000, "proj_0": 50_0
 WINDOWS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
 SOME = (WINDOWS[0], WINDOWS[3], *WINDOWS[-2:])
 HALF = Fraction(1, 2)
-# Difference of response times up to which two windows are equally good. Per cent.
-EQUAL_PERCENT = 1.0
+# Differences up to which two windows are equally good: of response times, in per cent, and of hit
+# ratios, in percentage points.
+EQUAL_PERCENT, EQUAL_POINTS = 1.0, 1.0
 CALM = "proj_0, single requests"
 # Published statements by load: those by which the response time is stable over the windows, and
 # those by which it falls.
@@ -230,12 +231,12 @@ def _best(
         ),
         Claim(
             "Reason: a window of a half has the hit ratio of one of 1/64 or a higher one (within "
-            f"{EQUAL_PERCENT:g} percentage point); a window of the whole buffer costs more than "
-            f"{IN_POINTS:g} percentage points on ts_0 and web_0, and at most {EQUAL_PERCENT:g} on "
+            f"{EQUAL_POINTS:g} percentage point); a window of the whole buffer costs more than "
+            f"{IN_POINTS:g} percentage points on ts_0 and web_0, and at most {EQUAL_POINTS:g} on "
             "wdev_2 and proj_0",
             all(
-                half <= EQUAL_PERCENT
-                and (whole > IN_POINTS if load in repeats else whole <= EQUAL_PERCENT)
+                half <= EQUAL_POINTS
+                and (whole > IN_POINTS if load in repeats else whole <= EQUAL_POINTS)
                 for load, (half, whole) in lost.items()
             ),
             ", ".join(f"{load} {half:.1f} and {whole:.1f}" for load, (half, whole) in lost.items())

@@ -94,7 +94,7 @@ impl LogicalMap {
             buffer: Buffer::new(buffer_blocks),
         };
         let count = shape.blocks() as usize;
-        // The writes of a run are scattered.
+        // A fill that stays stores no entries, and the writes of a run are scattered.
         let is_dense = is_dense() && !shape.keeps_fill(plan);
         let table = |pages: u32| dense(is_dense, || vec![0; pages as usize]);
         let lists = Lists::new(planes, count);
