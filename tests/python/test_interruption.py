@@ -198,6 +198,48 @@ def test_the_last_line_names_the_outputs_whenever_a_signal_arrives(
             shutil.rmtree(here)
 
 
+AT_RANDOM = """
+import os, random, signal, sys, time
+from wordline._internal import interruption, output_folder
+from wordline._internal.claim import claimed
+from wordline._internal.unfinished import folder_for
+
+def held():
+    with claim(os.path.join(place, "here")):
+        pass
+
+place, claim = sys.argv[1], locals()[sys.argv[2]]
+interruption.listen()
+signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
+begun = time.perf_counter()
+for _ in range(100):
+    held()
+took = (time.perf_counter() - begun) / 100
+draw = random.Random(1)
+ended = 0
+for _ in range(2000):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, took * draw.uniform(0.01, 1.2))
+        held()
+        ended += 1
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        # Python may leave the timer's signal pending until the next one.
+        signal.raise_signal(signal.SIGALRM)
+    except KeyboardInterrupt:
+        pass
+    assert not os.listdir(place), os.listdir(place)
+print(ended)
+"""
+
+
+@pytest.mark.parametrize("claim", ["claimed", "folder_for"])
+def test_no_lock_remains_whenever_a_signal_arrives(tmp_path: Path, claim: str) -> None:
+    command = [sys.executable, "-c", AT_RANDOM, str(tmp_path), claim]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 1900
+
+
 def interrupted(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
@@ -353,6 +395,18 @@ def test_a_full_disk_causes_one_line_of_error_and_leaves_no_files(
     assert str(full_disk / "here") in answer.stderr
     assert "p99" in answer.stdout, "the summary is printed, because it cannot be saved"
     assert not list(full_disk.iterdir())
+
+
+def test_a_disk_without_any_space_is_an_error_before_the_run(
+    wordline: Command, tiny: str, trace: str, full_disk: Path
+) -> None:
+    (full_disk / "filling").write_bytes(b"0" * 65536)
+    answer = wordline("run", tiny, "--trace", trace, "--out", str(full_disk / "here"))
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    assert answer.stderr.count("\n") == 1
+    assert "No space left on device" in answer.stderr
+    assert [path.name for path in full_disk.iterdir()] == ["filling"]
 
 
 def test_a_full_standard_output_is_an_error_of_one_line(tiny: str) -> None:

@@ -6,6 +6,7 @@ As a library, Wordline leaves signals to the program; `undisturbed` then has no 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ _waiting = False
 # Blocks that delay signals, innermost last. With None, signals are delayed until the end of the
 # block; with a list, from the moment that the work in the block has filled it.
 _holds: list[list[Any] | None] = []
+
+hold = partial(_holds.append, None)
+"""Delays signals until `let_go`: the first step of clean-up in a `finally` clause. Python handles
+signals when it enters a function written in Python, as `undisturbed` is, which could skip the
+clean-up. This function is not written in Python."""
 
 
 def listen() -> None:
@@ -47,15 +53,21 @@ def undisturbed(ended: list[Any] | None = None) -> Generator[None]:
     """Delays signals until the end of the block, where they raise KeyboardInterrupt. `ended` is a
     list to which the work in the block appends as its last step. If it is given, only signals after
     that step are delayed."""
-    global _waiting  # noqa: PLW0603 - signals belong to the process
     _holds.append(ended)
     try:
         yield
     finally:
-        _holds.pop()
-        if _waiting and not _is_held():
-            _waiting = False
-            raise KeyboardInterrupt
+        let_go()
+
+
+def let_go() -> None:
+    """Ends the innermost delay of signals. Raises KeyboardInterrupt if a signal was delayed, unless
+    an outer delay continues."""
+    global _waiting  # noqa: PLW0603 - signals belong to the process
+    _holds.pop()
+    if _waiting and not _is_held():
+        _waiting = False
+        raise KeyboardInterrupt
 
 
 def ended() -> list[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 
-from wordline._internal.interruption import undisturbed
+from wordline._internal import interruption
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,25 @@ FORMER = "former"
 def folder_for(place: str) -> Generator[str]:
     """Creates a hidden folder next to a place, and removes it at the end unless it was moved.
     Raises OSError."""
+    made = lock = None
+    try:
+        with interruption.undisturbed():
+            made, lock = _made_for(place)
+        yield made
+    finally:
+        interruption.hold()
+        try:
+            if made is not None:
+                remove(made)
+            if lock is not None:
+                os.close(lock)
+        finally:
+            interruption.let_go()
+
+
+def _made_for(place: str) -> tuple[str, int | None]:
+    """Creates a hidden folder next to a place. Returns its path and its lock, if folders can be
+    locked."""
     while True:
         made = hidden(place)
         os.mkdir(made)
@@ -34,16 +53,9 @@ def folder_for(place: str) -> Generator[str]:
         is_mine = lock is None or take(lock) is not False
         # Until the folder is locked, another process may remove it as left behind.
         if is_mine and os.path.isdir(made):
-            break
+            return made, lock
         if lock is not None:
             os.close(lock)
-    try:
-        yield made
-    finally:
-        with undisturbed():
-            remove(made)
-            if lock is not None:
-                os.close(lock)
 
 
 @contextmanager
