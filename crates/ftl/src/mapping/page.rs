@@ -35,7 +35,7 @@ use crate::gc::check::Check;
 use crate::gc::victim::Chooser;
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lpn::Lpn;
-use crate::plan::{Plan, PlanError};
+use crate::plan::{FillFormula, Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
 use crate::wear::{FreeBlocks, Spend};
 
@@ -157,8 +157,8 @@ impl PlaneState {
 /// Page-mapped translation layer.
 ///
 /// The map and the owners are arrays of 32-bit words. The words of pages that were never written
-/// stay untouched and take no memory; each page used takes eight bytes. A large device that was
-/// filled in order has formulas instead, until it is overwritten.
+/// stay untouched and take no memory; each page used takes eight bytes. A device that was filled in
+/// order has formulas instead, until it is overwritten.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageMap {
     pub(super) layout: Layout,
@@ -257,11 +257,14 @@ impl PageMap {
         }
     }
     /// Returns the memory estimate of the map on a device filled to `fill` in order, with room for
-    /// `pages` metadata pages.
+    /// `pages` metadata pages. If the formula ends with the first write, that write is assumed.
     pub(super) fn memory(plan: &Plan, pages: u32, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
         let logical = u64::from(plan.user_pages) + u64::from(pages);
-        let by_formula = plan.keeps_formula() && pages == 0 && fill.logical > 0.0;
+        let by_formula = plan.keeps_formula()
+            && plan.formula == FillFormula::UntilHalfStored
+            && pages == 0
+            && fill.logical > 0.0;
         let stored = if by_formula {
             [0.0; 2]
         } else {
