@@ -35,7 +35,7 @@ use crate::gc::check::Check;
 use crate::gc::victim::Chooser;
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lpn::Lpn;
-use crate::plan::{FillFormula, Plan, PlanError};
+use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
 use crate::wear::{FreeBlocks, Spend};
 
@@ -257,14 +257,11 @@ impl PageMap {
         }
     }
     /// Returns the memory estimate of the map on a device filled to `fill` in order, with room for
-    /// `pages` metadata pages. If the formula ends with the first write, that write is assumed.
+    /// `pages` metadata pages.
     pub(super) fn memory(plan: &Plan, pages: u32, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
         let logical = u64::from(plan.user_pages) + u64::from(pages);
-        let by_formula = plan.keeps_formula()
-            && plan.formula == FillFormula::UntilHalfStored
-            && pages == 0
-            && fill.logical > 0.0;
+        let by_formula = plan.keeps_formula() && pages == 0 && fill.logical > 0.0;
         let stored = if by_formula {
             [0.0; 2]
         } else {
@@ -282,7 +279,7 @@ impl PageMap {
             let parts = logical.div_ceil(places::PART as u64);
             // The first page of each block and its owner; the allocator may clear used memory.
             tables.extend([
-                Table::written::<u32>("parts of the map", parts),
+                Table::zeroed::<u32>("parts of the map", parts, 0.0),
                 Table::written::<[u32; 2]>("filled blocks", layout.blocks().into()),
             ]);
         }
