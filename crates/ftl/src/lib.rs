@@ -31,7 +31,7 @@ pub use config::Config;
 pub use job::{Collection, Cost, GcKind, JobId, LogicalBlock, SpaceRequest, Step};
 pub use lpn::Lpn;
 pub use mapping::{Bulk, Map, MapCache, Mapping, OwnedMap, PageMap, Placed, WriteOutcome};
-pub use plan::{FillFormula, Plan, PlanError};
+pub use plan::{Plan, PlanError};
 pub use precondition::Precondition;
 pub use programmed::Programmed;
 pub use summary::{Summaries, SummaryPage};

@@ -36,9 +36,10 @@ pub struct Plan {
     pub summaries: Summaries,
     /// Number of pages of a block in single-level mode.
     pub slc_pages: u32,
-    /// How long page mapping represents a fill that stays (`keeps_fill`) by a formula. Mappings with
-    /// logical blocks store no entries for such a fill in any case.
-    pub formula: FillFormula,
+    /// Minimum number of logical pages of a device on which page mapping represents a fill that
+    /// stays (`keeps_fill`) by a formula; `u32::MAX` if it never does. Mappings with logical blocks
+    /// store no entries for such a fill in any case.
+    pub formula_pages: u32,
     /// Whether the device is filled in order, and most pages stay as the fill left them until the
     /// run writes them.
     pub keeps_fill: bool,
@@ -46,31 +47,6 @@ pub struct Plan {
     pub config: Config,
     /// Seed of the policies' random number generators.
     pub seed: u64,
-}
-
-/// How long the map of a device that was filled in order is a formula instead of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum FillFormula {
-    /// The map is an array from the beginning.
-    Never,
-    /// Until about as many pages are stored as one block of every plane has. The end of a fill may
-    /// store fewer.
-    UntilWritten,
-    /// Until half of the map is stored, in parts, because of writes.
-    UntilHalfStored,
-}
-
-impl FillFormula {
-    /// Returns the formula's duration on a device with a number of logical pages. Looking up a
-    /// written page takes less time in an array. The array of a small device takes little memory.
-    fn of(user_pages: u32) -> Self {
-        const SMALL: u32 = 1 << 21;
-        if user_pages < SMALL {
-            Self::UntilWritten
-        } else {
-            Self::UntilHalfStored
-        }
-    }
 }
 
 /// Error in the configuration of the flash translation layer.
@@ -165,6 +141,10 @@ fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result
     })
 }
 
+/// Default of [`Plan::formula_pages`]. A map of fewer pages is filled in milliseconds as an array,
+/// and a look-up in an array is faster than in a formula (docs/explanation/speed.md).
+const FORMULA_PAGES: u32 = 1 << 24;
+
 impl Plan {
     /// Validates `config` for an array with pages of 4096 bytes.
     pub fn new(
@@ -201,7 +181,7 @@ impl Plan {
             reserve_blocks,
             summaries: Summaries::default(),
             slc_pages: layout.pages_per_block,
-            formula: FillFormula::of(user_pages),
+            formula_pages: FORMULA_PAGES,
             keeps_fill: true,
             config: config.clone(),
             seed,
@@ -262,7 +242,7 @@ impl Plan {
     /// Returns `true` if page mapping represents an in-order fill by a formula.
     pub fn keeps_formula(&self) -> bool {
         let in_turn = !self.config.allocate.is_by_work() && self.config.slc_cache.size().is_none();
-        in_turn && self.keeps_fill && self.formula != FillFormula::Never
+        in_turn && self.keeps_fill && self.user_pages >= self.formula_pages
     }
     /// Returns `true` if GC of a plane runs only when a write finds no room in it.
     pub fn collects_for_writes_only(&self) -> bool {

@@ -3,7 +3,7 @@
 use wordline_config::Plan;
 use wordline_config::plan::{self, Device, Settle};
 use wordline_flash_cache::Cached;
-use wordline_ftl::{FillFormula, Map};
+use wordline_ftl::Map;
 use wordline_hdd::Disk;
 use wordline_host_cpu::Host;
 use wordline_kernel::memory::{Fill, Table};
@@ -88,7 +88,7 @@ pub(crate) fn ftl(device: &plan::Ssd, observed: bool) -> wordline_ftl::Plan {
     let mut plan = device.device.ftl.clone();
     plan.keeps_fill = stays && !precondition.scattered && !observed;
     if fill(device).logical <= MOSTLY {
-        plan.formula = FillFormula::Never;
+        plan.formula_pages = u32::MAX;
     }
     plan
 }

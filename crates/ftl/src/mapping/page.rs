@@ -157,8 +157,8 @@ impl PlaneState {
 /// Page-mapped translation layer.
 ///
 /// The map and the owners are arrays of 32-bit words. The words of pages that were never written
-/// stay untouched and take no memory; each page used takes eight bytes. A device that was filled in
-/// order has formulas instead, until it is overwritten.
+/// stay untouched and take no memory; each page used takes eight bytes. A large device that was
+/// filled in order has formulas instead, until it is overwritten.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageMap {
     pub(super) layout: Layout,
@@ -279,7 +279,7 @@ impl PageMap {
             let parts = logical.div_ceil(places::PART as u64);
             // The first page of each block and its owner; the allocator may clear used memory.
             tables.extend([
-                Table::zeroed::<u32>("parts of the map", parts, 0.0),
+                Table::written::<u32>("parts of the map", parts),
                 Table::written::<[u32; 2]>("filled blocks", layout.blocks().into()),
             ]);
         }

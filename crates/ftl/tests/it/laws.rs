@@ -9,7 +9,6 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::slice;
 
-use crate::model::FORMULAS;
 use edge::{allocations, config, fullest, kinds, layout, planes, victims};
 use naive::CheckedMap;
 use wordline_ftl::allocate::dynamic::Dynamic;
@@ -560,12 +559,11 @@ fn filling_whole_blocks_leaves_the_same_state_as_single_writes() {
         let layout = layout(dimensions, blocks, pages);
         let round = layout.planes() * pages;
         // Every policy, each combined with several of the others.
-        for (nth, mut config) in edge::configs().into_iter().step_by(13).enumerate() {
+        for mut config in edge::configs().into_iter().step_by(13) {
             config.over_provisioning_ratio = 0.6;
-            let [never, kept @ ..] = FORMULAS;
-            for formula in [never, kept[nth % kept.len()]] {
+            for formula_pages in [0, u32::MAX] {
                 let plan = Plan {
-                    formula,
+                    formula_pages,
                     ..Plan::new(&config, layout, dimensions, 1).unwrap()
                 };
                 fill_in_pieces(&plan, round);
@@ -651,7 +649,8 @@ fn only_pages_that_were_never_written_are_filled_by_whole_blocks() {
             allocate: allocate.clone(),
             ..Config::default()
         };
-        let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
+        let mut plan = Plan::new(&config, layout, dimensions, 1).unwrap();
+        plan.formula_pages = 0;
         let mut map = PageMap::new(&plan);
         let filled = fill(&mut map, 0..200);
         if matches!(allocate, Allocate::LeastBusy(_)) {

@@ -113,14 +113,14 @@ fn refusal_states_the_memory_needed_the_memory_left_and_a_remedy() {
         let loaded = wordline_config::load(&text, "a.toml", &[]).unwrap();
         estimate(&loaded.plan(1).unwrap(), Checks::default())
     };
-    let text = "MemAvailable: 40960 kB\n";
+    let text = "MemAvailable: 61440 kB\n";
     let small = root(&[("proc/meminfo", text)]);
     let limits = Limits::at(small.path());
     let message = plan("1.0").check(&limits).unwrap_err().to_string();
     for part in [
         "the run needs ",
         "of memory",
-        "40.0 MiB are left",
+        "60.0 MiB are left",
         "free memory",
         "precondition.fill_ratio",
     ] {

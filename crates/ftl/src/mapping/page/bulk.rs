@@ -9,7 +9,6 @@ use crate::allocate::PlanePolicy;
 use crate::job::JobId;
 use crate::lpn::Lpn;
 use crate::mapping::{Bulk, Placed};
-use crate::plan::FillFormula;
 
 impl Bulk for PageMap {
     #[inline]
@@ -85,9 +84,8 @@ impl PageMap {
             return Ok(0);
         };
         if next == 0 && self.plan.keeps_formula() {
-            let stores = self.plan.formula == FillFormula::UntilHalfStored;
             self.map
-                .follow_formula(turn.len(), self.layout.pages_per_block, stores);
+                .follow_formula(turn.len(), self.layout.pages_per_block);
             self.owners.follow_formula(turn.len() as u32);
         }
         if !self.map.can_fill(next) {

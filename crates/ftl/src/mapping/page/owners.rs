@@ -12,7 +12,7 @@ use crate::lpn::Lpn;
 /// Logical page last programmed in each physical page, as in its spare area. The copy is current if
 /// the map points back to it.
 ///
-/// Words are 1 + the logical page, or 0. On a device that was filled in order, the words of a
+/// Words are 1 + the logical page, or 0. On a large device that was filled in order, the words of a
 /// filled block follow from its first one, until the block is *stored*: its words are written to
 /// the array before a GC run or an exchange reads or changes them.
 #[derive(Clone, Serialize, Deserialize)]

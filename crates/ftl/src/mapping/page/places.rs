@@ -11,14 +11,14 @@ use wordline_nand::Ppn;
 use crate::lpn::Lpn;
 
 /// Number of logical pages that [`Formula`] stores together. Its index has one word for each such
-/// group, which is 64 bytes of the map.
-pub(super) const PART: usize = 16;
+/// group, which is 256 bytes of the map.
+pub(super) const PART: usize = 64;
 
 /// Map of logical pages to words: 1 + the physical page, or 0 without one.
 ///
-/// The words are an array, or, on a device that was filled in order, a [`Formula`]. With a formula,
-/// the array is empty. The formula is used only where an index into the array is out of range, so
-/// it does not slow down accesses to an array.
+/// The words are an array, or, on a large device that was filled in order, a [`Formula`]. With a
+/// formula, the array is empty. The formula is used only where an index into the array is out of
+/// range, so it does not slow down accesses to an array.
 #[derive(Clone, Serialize, Deserialize)]
 pub(in crate::mapping) struct Places {
     /// Words of an array that stays untouched, and takes no memory, where no page was written.
@@ -40,38 +40,30 @@ struct Formula {
     /// First physical page of each block, in the order of filling.
     starts: Vec<Ppn>,
     /// By part: 1 + its number in `stored`, or 0 if none of its words was written since the fill.
-    /// Empty until the first part is stored.
     #[serde(with = "wordline_kernel::dense")]
     parts: Vec<u32>,
     /// Words of the stored parts.
     #[serde(with = "wordline_kernel::dense")]
     stored: Vec<u32>,
-    /// Number of pages that have been filled.
-    filled: usize,
-    /// Number of stored words with which an array replaces the formula at the next change.
-    limit: usize,
 }
 
 impl Formula {
-    fn new(planes: usize, pages_per_block: usize, limit: usize) -> Self {
+    fn new(len: usize, planes: usize, pages_per_block: usize) -> Self {
         Self {
             planes,
             pages_per_block,
             starts: Vec::new(),
-            parts: Vec::new(),
+            parts: vec![0; len.div_ceil(PART)],
             stored: Vec::new(),
-            filled: 0,
-            limit,
         }
     }
-    /// Adds a round. `starts` contains the first physical page of each block, in turn.
-    fn fill(&mut self, starts: &[Ppn]) {
-        self.starts.extend_from_slice(starts);
-        self.filled += starts.len() * self.pages_per_block;
+    /// Returns the number of pages that have been filled.
+    fn filled(&self) -> usize {
+        self.starts.len() * self.pages_per_block
     }
     /// Returns the word of a page after the fill; 0 if the page was not filled.
     fn filled_word(&self, page: usize) -> u32 {
-        if page >= self.filled {
+        if page >= self.filled() {
             return 0;
         }
         let (row, turn) = (page / self.planes, page % self.planes);
@@ -79,15 +71,15 @@ impl Formula {
         self.starts[round * self.planes + turn].0 + row as u32 + 1
     }
     fn get(&self, page: usize) -> u32 {
-        match self.parts.get(page / PART) {
-            None | Some(0) => self.filled_word(page),
-            Some(part) => self.stored[(*part as usize - 1) * PART + page % PART],
+        match self.parts[page / PART] {
+            0 => self.filled_word(page),
+            part => self.stored[(part as usize - 1) * PART + page % PART],
         }
     }
     /// Stores a part with the words of its pages after the fill.
     fn store(&mut self, part: usize) {
         let (mut page, end) = (part * PART, (part + 1) * PART);
-        let filled = end.min(self.filled);
+        let filled = end.min(self.filled());
         while page < filled {
             let (row, turn) = (page / self.planes, page % self.planes);
             let (round, row) = (row / self.pages_per_block, row % self.pages_per_block);
@@ -100,22 +92,17 @@ impl Formula {
         self.stored.resize(self.stored.len() + end - page, 0);
         self.parts[part] = (self.stored.len() / PART) as u32;
     }
-    /// Returns a word to change, of a map of `len` pages. Stores its part first if necessary.
-    fn get_mut(&mut self, page: usize, len: usize) -> &mut u32 {
-        if self.parts.is_empty() {
-            self.parts = vec![0; len.div_ceil(PART)];
-            // Memory that is not written takes none. Growth would copy the words.
-            self.stored = Vec::with_capacity(self.limit + PART);
-        }
+    /// Returns a word to change. Stores its part first if necessary.
+    fn get_mut(&mut self, page: usize) -> &mut u32 {
         if self.parts[page / PART] == 0 {
             self.store(page / PART);
         }
         let part = self.parts[page / PART] as usize - 1;
         &mut self.stored[part * PART + page % PART]
     }
-    /// Returns `true` if an array must replace the formula before a change.
+    /// Returns `true` if an array would take little more memory than the stored parts.
     fn is_spent(&self) -> bool {
-        self.stored.len() >= self.limit
+        self.stored.len() > self.parts.len() * PART / 2
     }
     /// Returns the words of the first `len` pages as an array.
     fn words(&self, len: usize) -> Vec<u32> {
@@ -211,11 +198,11 @@ impl Places {
         let Some(formula) = self.formula.as_mut().filter(|_| page < self.len) else {
             unreachable!("page {page} of {}", self.len)
         };
-        if !formula.is_spent() {
-            return replace(formula.get_mut(page, self.len), word);
+        let before = replace(formula.get_mut(page), word);
+        if formula.is_spent() {
+            self.keep_words();
         }
-        self.keep_words();
-        replace(&mut self.words[page], word)
+        before
     }
     /// Replaces the formula, if there is one, with an array.
     fn keep_words(&mut self) {
@@ -251,29 +238,24 @@ impl Places {
         word.checked_sub(1).map(Ppn)
     }
 
-    /// Represents all rounds filled from now on by a formula, until the words of about one round
-    /// are stored, or, with `stores`, half of all words. Must be called before any page is mapped.
-    pub fn follow_formula(&mut self, planes: usize, pages_per_block: u32, stores: bool) {
-        let pages_per_block = pages_per_block as usize;
-        let limit = if stores {
-            self.len.div_ceil(2)
-        } else {
-            planes * pages_per_block
-        };
-        let formula = Formula::new(planes, pages_per_block, limit + PART);
+    /// Represents all rounds filled from now on by a formula. Must be called before any page is
+    /// mapped.
+    pub fn follow_formula(&mut self, planes: usize, pages_per_block: u32) {
+        let formula = Formula::new(self.len, planes, pages_per_block as usize);
         self.formula = Some(Box::new(formula));
         self.words = Vec::new();
     }
     /// Returns `true` if a round from page `first` can be filled.
     pub fn can_fill(&self, first: u32) -> bool {
         let formula = self.formula.as_ref();
-        formula.is_none_or(|formula| formula.filled == first as usize && formula.stored.is_empty())
+        formula
+            .is_none_or(|formula| formula.filled() == first as usize && formula.stored.is_empty())
     }
     /// Maps a round of unmapped logical pages from `first` on. `starts` contains the first physical
     /// page of each block; the blocks take the pages in turn.
     pub fn fill(&mut self, first: u32, starts: &[Ppn], pages_per_block: u32) {
         if let Some(formula) = &mut self.formula {
-            formula.fill(starts);
+            formula.starts.extend_from_slice(starts);
             return;
         }
         let pages = starts.len() * pages_per_block as usize;
@@ -294,18 +276,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Lpn, PART, Places, Ppn};
-    use crate::plan::FillFormula;
 
     const PLANES: usize = 3;
     const PAGES_PER_BLOCK: u32 = 7;
     const ROUND: usize = PLANES * PAGES_PER_BLOCK as usize;
 
     /// Returns a map of `len` pages after `rounds` rounds, whose blocks are in descending order.
-    fn filled(len: usize, rounds: usize, formula: FillFormula) -> Places {
+    fn filled(len: usize, rounds: usize, by_formula: bool) -> Places {
         let mut places = Places::new(len);
-        if formula != FillFormula::Never {
-            let stores = formula == FillFormula::UntilHalfStored;
-            places.follow_formula(PLANES, PAGES_PER_BLOCK, stores);
+        if by_formula {
+            places.follow_formula(PLANES, PAGES_PER_BLOCK);
         }
         for round in 0..rounds {
             let block = |turn| 1000 - (round * PLANES + turn) as u32;
@@ -323,26 +303,16 @@ mod tests {
             rounds in 0_usize..8,
             changes in prop::collection::vec((0_u32..200, 0_u32..5000), 0..60),
         ) {
-            let [mut formula, mut unstored, mut array] = [
-                FillFormula::UntilHalfStored,
-                FillFormula::UntilWritten,
-                FillFormula::Never,
-            ]
-            .map(|formula| filled(200, rounds, formula));
-            prop_assert!(unstored.iter().eq(array.iter()));
+            let [mut formula, mut array] = [true, false].map(|by| filled(200, rounds, by));
             for (page, place) in changes {
                 let page = Lpn(page);
                 if place % 5 == 0 {
                     formula.clear(page);
-                    unstored.clear(page);
                     array.clear(page);
                 } else {
-                    let before = array.replace(page, Ppn(place));
-                    prop_assert_eq!(formula.replace(page, Ppn(place)), before);
-                    prop_assert_eq!(unstored.replace(page, Ppn(place)), before);
+                    prop_assert_eq!(formula.replace(page, Ppn(place)), array.replace(page, Ppn(place)));
                 }
                 prop_assert!(formula.iter().eq(array.iter()));
-                prop_assert!(unstored.iter().eq(array.iter()));
             }
         }
     }
@@ -350,7 +320,7 @@ mod tests {
     #[test]
     fn formula_that_was_overwritten_becomes_an_array() {
         let (pages, rounds) = (40 * ROUND, 40);
-        let mut places = filled(pages, rounds, FillFormula::UntilHalfStored);
+        let mut places = filled(pages, rounds, true);
         assert!(places.formula.is_some());
         let before: Vec<_> = places.iter().collect();
         for page in (0..pages).step_by(PART) {

@@ -20,8 +20,7 @@ use wordline_ftl::mapping::logical::shape::Stripe;
 use wordline_ftl::recovery::{Flash, Label, PageOwner, Spare, SpareRecord};
 use wordline_ftl::wear::Wear;
 use wordline_ftl::{
-    Collection, Config, FillFormula, JobId, Lpn, Map, Mapping, Plan, SpaceRequest, Step,
-    WriteOutcome,
+    Collection, Config, JobId, Lpn, Map, Mapping, Plan, SpaceRequest, Step, WriteOutcome,
 };
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Geometry, Layout, Plane, Ppn};
@@ -125,20 +124,15 @@ pub fn fullest(family: &Family, random: &mut Rng) -> Plan {
             };
             let least = (0..layout.pages()).find(|&spare| plan(spare).is_some());
             if let Some(mut plan) = least.and_then(|least| plan(least + slack)) {
-                plan.formula = FORMULAS[plan.user_pages as usize % FORMULAS.len()];
+                if plan.user_pages % 2 == 0 {
+                    plan.formula_pages = 0;
+                }
                 return plan;
             }
             config.allocate = Allocate::Static(Static::default());
         }
     }
 }
-
-/// How long a device that was filled in order may keep a formula instead of its map.
-pub const FORMULAS: [FillFormula; 3] = [
-    FillFormula::Never,
-    FillFormula::UntilWritten,
-    FillFormula::UntilHalfStored,
-];
 
 /// Behaviour of the device around a mapping.
 #[derive(Clone, Copy, Debug)]
