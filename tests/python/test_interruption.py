@@ -199,8 +199,8 @@ def test_the_last_line_names_the_outputs_whenever_a_signal_arrives(
 
 
 AT_RANDOM = """
-import os, random, signal, sys, time
-from wordline._internal import interruption, output_folder
+import os, random, signal, statistics, sys, time
+from wordline._internal import interruption
 from wordline._internal.claim import claimed
 from wordline._internal.unfinished import folder_for
 
@@ -211,13 +211,15 @@ def held():
 place, claim = sys.argv[1], locals()[sys.argv[2]]
 interruption.listen()
 signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
-begun = time.perf_counter()
+times = []
 for _ in range(100):
+    begun = time.perf_counter()
     held()
-took = (time.perf_counter() - begun) / 100
+    times.append(time.perf_counter() - begun)
+took = statistics.median(times)
 draw = random.Random(1)
 ended = 0
-for _ in range(2000):
+for _ in range(500):
     try:
         signal.setitimer(signal.ITIMER_REAL, took * draw.uniform(0.01, 1.2))
         held()
@@ -237,7 +239,7 @@ def test_no_lock_remains_whenever_a_signal_arrives(tmp_path: Path, claim: str) -
     command = [sys.executable, "-c", AT_RANDOM, str(tmp_path), claim]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) < 1900
+    assert int(done.stdout) < 450
 
 
 def interrupted(*_: object, **__: object) -> None:
